@@ -1,0 +1,15 @@
+//! `cargo xtask bench`: the release server measured by the release benchmark.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::{command, workspace};
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    command::run(&mut workspace::cargo(&["build", "--release", "-p", "hapax", "-p", "bench"]))?;
+    let built = workspace::target_dir().join("release");
+    let mut bench = Command::new(built.join("bench"));
+    bench.arg("run").arg("--server").arg(built.join("hapax")).args(args);
+    command::run(bench.current_dir(workspace::root()))
+}
