@@ -1,0 +1,144 @@
+//! What went wrong: the error a worker reports and the history a job keeps.
+
+use crate::{Json, Timestamp};
+
+/// How many failures a job remembers, the newest ones.
+pub const FAILURES_KEPT: usize = 20;
+
+/// What a worker says about a failed attempt, in one form whichever way it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerError {
+    /// The class of the error, such as `ConnectionTimeout`.
+    pub kind: Box<str>,
+    /// The code, such as `handler_error`.
+    pub code: Box<str>,
+    /// The text.
+    pub message: Box<str>,
+    /// `Some(false)` forbids a retry.
+    pub retryable: Option<bool>,
+    /// Anything more.
+    pub details: Option<Json>,
+    /// Where it happened, outermost last.
+    pub backtrace: Vec<Box<str>>,
+    /// Further names that a policy's list of non-retryable errors may mean.
+    pub aliases: Vec<Box<str>>,
+    /// What the worker wants done.
+    pub directive: Directive,
+}
+
+/// What a worker wants done with a job that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Directive {
+    /// Follow the job's retry policy.
+    Policy,
+    /// Give up, without a dead letter.
+    Discard,
+    /// Give up and keep the job as a dead letter.
+    DeadLetter,
+}
+
+impl WorkerError {
+    /// An error that the server itself reports about an attempt.
+    pub(crate) fn of_server(kind: &str, message: String) -> WorkerError {
+        WorkerError {
+            kind: kind.into(),
+            code: kind.into(),
+            message: message.into(),
+            retryable: None,
+            details: None,
+            backtrace: Vec::new(),
+            aliases: Vec::new(),
+            directive: Directive::Policy,
+        }
+    }
+
+    /// The names under which a retry policy may list this error.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        [&*self.kind, &*self.code].into_iter().chain(self.aliases.iter().map(|a| &**a))
+    }
+}
+
+/// One failed attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// Which attempt.
+    pub attempt: u32,
+    /// The class of the error.
+    pub kind: Box<str>,
+    /// The code.
+    pub code: Box<str>,
+    /// The text.
+    pub message: Box<str>,
+    /// When the server heard of it.
+    pub occurred_at: Timestamp,
+    /// What the worker said about a retry.
+    pub retryable: Option<bool>,
+    /// Anything more.
+    pub details: Option<Json>,
+    /// Where it happened.
+    pub backtrace: Vec<Box<str>>,
+}
+
+/// The newest failures of a job, oldest first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct History {
+    entries: Vec<Failure>,
+    /// Whether the newest entry is still the job's present error: a success or a revival clears it.
+    current: bool,
+}
+
+impl History {
+    /// A history as a store kept it.
+    pub fn restored(entries: Vec<Failure>, current: bool) -> History {
+        History { entries, current }
+    }
+
+    /// All remembered failures, oldest first.
+    pub fn entries(&self) -> &[Failure] {
+        &self.entries
+    }
+
+    /// The error that the job carries at present.
+    pub fn current(&self) -> Option<&Failure> {
+        self.entries.last().filter(|_| self.current)
+    }
+
+    pub(crate) fn push(&mut self, attempt: u32, error: WorkerError, now: Timestamp) {
+        let WorkerError { kind, code, message, retryable, details, backtrace, aliases: _, directive: _ } = error;
+        if self.entries.len() == FAILURES_KEPT {
+            self.entries.remove(0);
+        }
+        let occurred_at = now;
+        self.entries.push(Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace });
+        self.current = true;
+    }
+
+    pub(crate) fn clear_current(&mut self) {
+        self.current = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_keeps_the_newest_failures() {
+        let mut history = History::default();
+        for attempt in 1..=25 {
+            history.push(attempt, WorkerError::of_server("timeout", String::new()), Timestamp::EPOCH);
+        }
+        let attempts: Vec<_> = history.entries().iter().map(|f| f.attempt).collect();
+        assert_eq!(attempts, (6..=25).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_cleared_error_stays_in_the_history() {
+        let mut history = History::default();
+        history.push(1, WorkerError::of_server("timeout", String::new()), Timestamp::EPOCH);
+        assert!(history.current().is_some());
+        history.clear_current();
+        assert!(history.current().is_none());
+        assert_eq!(history.entries().len(), 1);
+    }
+}

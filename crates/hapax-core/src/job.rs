@@ -1,0 +1,53 @@
+//! A stored job.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::unique::{Key, Ledger};
+use crate::{History, JobId, Phase, Spec, State, Timestamp};
+
+/// A job: what was asked for and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Its name, the same through every delivery.
+    pub id: JobId,
+    /// What the client asked for. Shared, since few operations change it.
+    pub spec: Arc<Spec>,
+    /// The key it holds, if it was declared unique and has not given the key up.
+    pub key: Option<Key>,
+    /// When the server accepted it.
+    pub created_at: Timestamp,
+    /// When it became available last.
+    pub enqueued_at: Option<Timestamp>,
+    /// When it was activated.
+    pub activated_at: Option<Timestamp>,
+    /// When its newest attempt started.
+    pub started_at: Option<Timestamp>,
+    /// How often it was fetched since it was created or revived.
+    pub attempt: u32,
+    /// How often it was ever delivered: the fencing token of the newest delivery. Never goes back.
+    pub fence: u64,
+    /// Where it stands.
+    pub phase: Phase,
+    /// What went wrong.
+    pub history: History,
+    /// The pause that the newest failure led to.
+    pub retry_delay: Option<Duration>,
+    /// What it turned away as the holder of its key.
+    pub ledger: Ledger,
+    /// The other holder that it found when it came back to a state in which its policy wanted it alone.
+    pub reentered_beside: Option<JobId>,
+}
+
+impl Job {
+    /// The bare state.
+    pub fn state(&self) -> State {
+        self.phase.state()
+    }
+
+    /// Makes it wait for a worker.
+    pub(crate) fn become_available(&mut self, now: Timestamp) {
+        self.phase = Phase::Available { lapsed: None };
+        self.enqueued_at = Some(now);
+    }
+}

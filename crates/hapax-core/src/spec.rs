@@ -1,0 +1,101 @@
+//! What the client asked for: the part of a job that running it does not change.
+
+use std::time::Duration;
+
+use crate::unique::UniquePolicy;
+use crate::{JobType, Json, Priority, QueueName, RetryPolicy, Timestamp};
+
+/// A job as its client declared it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// The kind of work; `type` on the wire.
+    pub kind: JobType,
+    /// Where it waits.
+    pub queue: QueueName,
+    /// Higher goes first.
+    pub priority: Priority,
+    /// The arguments, as sent.
+    pub args: Json,
+    /// The metadata object, as sent.
+    pub meta: Json,
+    /// Labels.
+    pub tags: Vec<Box<str>>,
+    /// The URI of the schema of `args`; kept, not checked.
+    pub schema: Option<Box<str>>,
+    /// When it may start, if not at once.
+    pub scheduled_at: Option<GivenTime>,
+    /// When it is too late to start.
+    pub expires_at: Option<GivenTime>,
+    /// How long one attempt may run.
+    pub timeout: Option<Timeout>,
+    /// How long a lease lasts without heartbeats.
+    pub visibility_timeout: Option<Duration>,
+    /// How failures are retried.
+    pub retry: RetryPolicy,
+    /// How duplicates are recognised and treated.
+    pub unique: Option<UniquePolicy>,
+    /// What a crash of the worker means for the job.
+    pub delivery: Delivery,
+    /// Attributes that the server does not know, as one JSON object; kept and returned.
+    pub extra: Json,
+}
+
+/// A moment that a client gave, and the words in which it gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenTime {
+    /// The moment.
+    pub at: Timestamp,
+    /// The client's own text, which is what it gets back.
+    pub text: Box<str>,
+}
+
+impl GivenTime {
+    /// A moment that the server worked out.
+    pub fn computed(at: Timestamp) -> GivenTime {
+        GivenTime { at, text: at.to_string().into() }
+    }
+}
+
+/// A limit on the running time of one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeout {
+    /// How long.
+    pub span: Duration,
+    /// Whether the client wrote it as `timeout` in seconds, and so gets that member back.
+    pub in_seconds: bool,
+}
+
+/// What a crash of the worker means for the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is delivered again.
+    AtLeastOnce,
+    /// It is over: the job was completed in the moment it was fetched.
+    AtMostOnce,
+}
+
+/// New values for some attributes of a stored job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SpecPatch {
+    /// A new queue.
+    pub queue: Option<QueueName>,
+    /// New arguments.
+    pub args: Option<Json>,
+    /// New metadata.
+    pub meta: Option<Json>,
+    /// A new retry policy.
+    pub retry: Option<RetryPolicy>,
+}
+
+impl Spec {
+    /// The same job with the new values.
+    pub(crate) fn patched(&self, patch: SpecPatch) -> Spec {
+        let SpecPatch { queue, args, meta, retry } = patch;
+        let mut spec = self.clone();
+        spec.queue = queue.unwrap_or(spec.queue);
+        spec.args = args.unwrap_or(spec.args);
+        spec.meta = meta.unwrap_or(spec.meta);
+        spec.retry = retry.unwrap_or(spec.retry);
+        spec
+    }
+}
