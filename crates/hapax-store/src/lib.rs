@@ -1,0 +1,20 @@
+//! What a store must do: the contract, the reference model in memory, and the suite that every engine passes.
+#![warn(missing_docs)]
+
+mod answer;
+mod claim;
+mod error;
+mod memo;
+mod op;
+mod page;
+mod store;
+mod totals;
+
+pub use answer::{Answer, Change, Done};
+pub use claim::Claim;
+pub use error::StoreError;
+pub use memo::{MEMO_KEPT, Memo, MemoKey, Remembered};
+pub use op::{Action, Op};
+pub use page::{DeadLetterQuery, Page, QueueQuery};
+pub use store::{Advance, CommitFacts, CommitObserver, Reply, Store};
+pub use totals::{Counts, QueueFacts, Totals};

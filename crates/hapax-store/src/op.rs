@@ -1,0 +1,44 @@
+//! Operations: what a store is asked to do.
+
+use hapax_core::{Event, Incoming, JobId, QueueName, Timestamp};
+
+use crate::Memo;
+
+/// One operation, atomic on its own.
+#[derive(Debug, Clone)]
+pub struct Op {
+    /// The moment for which it is decided.
+    pub now: Timestamp,
+    /// What to do.
+    pub action: Action,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Admits one job.
+    Enqueue {
+        /// The job.
+        incoming: Box<Incoming>,
+        /// Under which idempotency key to remember the answer.
+        memo: Option<Memo>,
+    },
+    /// Admits all of these jobs or none; each sees the ones before it.
+    EnqueueAll {
+        /// The jobs.
+        incoming: Vec<Incoming>,
+        /// Under which idempotency key to remember the answer.
+        memo: Option<Memo>,
+    },
+    /// Lets something happen to a job.
+    Step {
+        /// The job.
+        id: JobId,
+        /// What happens.
+        event: Event,
+    },
+    /// Lets a queue give out no jobs. Makes the queue if it was never used.
+    Pause(QueueName),
+    /// Lets a queue give out jobs again. Makes the queue if it was never used.
+    Resume(QueueName),
+}

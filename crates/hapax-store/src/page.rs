@@ -1,0 +1,38 @@
+//! Bounded reads.
+
+use hapax_core::{JobId, QueueName, Timestamp};
+
+/// Which dead letters to list.
+#[derive(Debug, Clone, Default)]
+pub struct DeadLetterQuery {
+    /// Only those of this queue.
+    pub queue: Option<QueueName>,
+    /// Only those after this one in the list, which runs from the newest to the oldest, ids breaking ties.
+    pub after: Option<(Timestamp, JobId)>,
+    /// Leave out so many.
+    pub offset: usize,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Which queues to list.
+#[derive(Debug, Clone, Default)]
+pub struct QueueQuery {
+    /// Only those whose name comes after this one.
+    pub after: Option<QueueName>,
+    /// Leave out so many.
+    pub offset: usize,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// The part.
+    pub items: Vec<T>,
+    /// How many the whole list has.
+    pub total: u64,
+    /// Whether more come after these.
+    pub has_more: bool,
+}

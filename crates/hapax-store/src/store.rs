@@ -1,0 +1,78 @@
+//! The contract.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
+
+use crate::{Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, StoreError, Totals};
+
+/// What a store promises to answer.
+pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+
+/// A store of jobs.
+///
+/// Load, decide and store happen inside the engine: it is given whole operations, calls `hapax-core` on the
+/// rows it owns, and writes what core says. It knows no rule of a job's life and no conflict strategy.
+/// What it answers is on disk, and later reads see it.
+pub trait Store: Send + Sync + fmt::Debug {
+    /// Carries out operations one after the other, each atomic on its own; the answers stand in the same
+    /// order. Operations of other callers may come between them.
+    fn commit(&self, ops: Vec<Op>) -> Reply<Vec<Answer>>;
+
+    /// Gives available jobs to a worker: queues in the order of the request, inside a queue the higher
+    /// priority first, then the job that became available first. Paused queues give nothing. The changes
+    /// also name jobs that turned out to have expired.
+    fn claim(&self, claim: Claim) -> Reply<Vec<Change>>;
+
+    /// Lets time pass: applies `TimePassed` to at most `limit` jobs that are due at `now`, the most overdue
+    /// first, and forgets memos that are past their time.
+    fn advance(&self, now: Timestamp, limit: usize, chance: Chance) -> Reply<Advance>;
+
+    /// The job of that id.
+    fn get(&self, id: JobId) -> Reply<Option<Job>>;
+
+    /// Dead letters, newest first.
+    fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>>;
+
+    /// Queues by name.
+    fn queues(&self, query: QueueQuery) -> Reply<Page<QueueFacts>>;
+
+    /// One queue; nothing if it was never used.
+    fn queue(&self, name: QueueName) -> Reply<Option<QueueFacts>>;
+
+    /// Sums over all queues.
+    fn totals(&self) -> Reply<Totals>;
+
+    /// Removes everything. For test servers.
+    fn reset(&self) -> Reply<()>;
+
+    /// Finishes what was accepted, makes it durable and lets go of the files. Later calls fail.
+    fn close(&self) -> Reply<()>;
+}
+
+/// What became due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advance {
+    /// What changed, in the order in which it was due.
+    pub changes: Vec<Change>,
+    /// When something is due next; in the past if the limit cut the work short.
+    pub next_due: Option<Timestamp>,
+}
+
+/// Facts about one commit, for metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommitFacts {
+    /// How many operations shared it.
+    pub operations: usize,
+    /// How long applying and writing took.
+    pub apply: Duration,
+    /// How long making it durable took.
+    pub sync: Duration,
+}
+
+/// Who is told of every commit. Called on the engine's own thread: it must be quick.
+pub type CommitObserver = Arc<dyn Fn(CommitFacts) + Send + Sync>;
