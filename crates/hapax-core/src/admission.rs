@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::unique::{Field, FieldSet, Key, Ledger, LedgerEntry, Resolution, Takeover, resolve};
-use crate::{
-    Event, History, Job, JobId, Phase, Rules, Spec, State, Timestamp, Transition, decide,
-};
+use crate::{Event, History, Job, JobId, Phase, Rules, Spec, State, Timestamp, Transition, decide};
 
 /// A job on its way in.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +74,8 @@ impl Incoming {
         match resolution {
             Resolution::Create => self.create(Verdict::Created, Vec::new(), now),
             Resolution::Replace(ids) => {
-                let cancelled = ids.iter().filter_map(|id| cancelled(take(&mut holders, *id), now, rules)).collect();
+                let cancelled =
+                    ids.iter().filter_map(|id| cancelled(&take(&mut holders, *id), now, rules)).collect();
                 self.create(Verdict::Replaced(ids), cancelled, now)
             }
             Resolution::Existing(id) => self.turn_away(Verdict::Existing, take(&mut holders, id), now),
@@ -139,8 +138,8 @@ fn take(holders: &mut Vec<Job>, id: JobId) -> Job {
 }
 
 /// The holder called off, with the state it was in; nothing if it had ended.
-fn cancelled(holder: Job, now: Timestamp, rules: &Rules) -> Option<(State, Job)> {
-    match decide(&holder, Event::Cancel, now, rules) {
+fn cancelled(holder: &Job, now: Timestamp, rules: &Rules) -> Option<(State, Job)> {
+    match decide(holder, Event::Cancel, now, rules) {
         Ok(Transition::To(next)) => Some((holder.state(), next)),
         Ok(Transition::Removed) | Err(_) => None,
     }

@@ -1,8 +1,8 @@
 //! The one function that says what happens to a stored job.
 
 use crate::{
-    Cause, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease, LeaseToken, Phase, Refusal,
-    Rules, SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
+    Cause, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease, LeaseToken, Phase,
+    Refusal, Rules, SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
 };
 use crate::{Chance, Directive};
 
@@ -15,7 +15,9 @@ pub fn decide(job: &Job, event: Event, now: Timestamp, rules: &Rules) -> Result<
         Event::Claim { worker, token, visibility_timeout } => {
             claim(job, worker, token, visibility_timeout, now, rules).map(Transition::To)
         }
-        Event::Acknowledge { claimant, result } => acknowledge(job, &claimant, result, now).map(Transition::To),
+        Event::Acknowledge { claimant, result } => {
+            acknowledge(job, &claimant, result, now).map(Transition::To)
+        }
         Event::Fail { claimant, error, handback, chance } => {
             fail(job, &claimant, error, handback, chance, now).map(Transition::To)
         }
@@ -75,7 +77,9 @@ fn acknowledge(job: &Job, claimant: &Claimant, result: Option<Json>, now: Timest
         | Phase::Retryable { .. }
         | Phase::Completed { .. }
         | Phase::Cancelled { .. }
-        | Phase::Discarded { cause: Cause::Failed | Cause::Expired, .. } => return Err(not_held(job, claimant)),
+        | Phase::Discarded { cause: Cause::Failed | Cause::Expired, .. } => {
+            return Err(not_held(job, claimant));
+        }
     };
     if !holds(claimant, lease) {
         return Err(Refusal::LeaseLost { id: job.id, state: job.state() });
@@ -110,18 +114,18 @@ fn attempt_failed(job: &mut Job, error: WorkerError, chance: Chance, now: Timest
     let end = match error.directive {
         Directive::Discard => Some(Exhaustion::Discard),
         Directive::DeadLetter => Some(Exhaustion::DeadLetter),
-        Directive::Policy if retry.forbids(&error) || retry.is_exhausted(job.attempt) => Some(retry.on_exhaustion),
+        Directive::Policy if retry.forbids(&error) || retry.is_exhausted(job.attempt) => {
+            Some(retry.on_exhaustion)
+        }
         Directive::Policy => None,
     };
     let delay = retry.delay(job.attempt, chance);
     job.history.push(job.attempt, error, now);
-    match end {
-        Some(exhaustion) => give_up(job, Cause::Failed, exhaustion, now),
-        None => {
-            job.retry_delay = Some(delay);
-            job.phase = Phase::Retryable { at: now + delay };
-        }
+    if let Some(exhaustion) = end {
+        return give_up(job, Cause::Failed, exhaustion, now);
     }
+    job.retry_delay = Some(delay);
+    job.phase = Phase::Retryable { at: now + delay };
 }
 
 fn give_up(job: &mut Job, cause: Cause, exhaustion: Exhaustion, now: Timestamp) {
@@ -234,7 +238,13 @@ fn active_lease<'j>(job: &'j Job, claimant: &Claimant) -> Result<&'j Lease, Refu
     match &job.phase {
         Phase::Active { lease, .. } if holds(claimant, lease) => Ok(lease),
         Phase::Active { .. } => Err(Refusal::LeaseLost { id: job.id, state: State::Active }),
-        _ => Err(not_held(job, claimant)),
+        Phase::Scheduled { .. }
+        | Phase::Available { .. }
+        | Phase::Pending
+        | Phase::Retryable { .. }
+        | Phase::Completed { .. }
+        | Phase::Cancelled { .. }
+        | Phase::Discarded { .. } => Err(not_held(job, claimant)),
     }
 }
 

@@ -104,12 +104,22 @@ impl History {
     }
 
     pub(crate) fn push(&mut self, attempt: u32, error: WorkerError, now: Timestamp) {
-        let WorkerError { kind, code, message, retryable, details, backtrace, aliases: _, directive: _ } = error;
+        let WorkerError { kind, code, message, retryable, details, backtrace, aliases: _, directive: _ } =
+            error;
         if self.entries.len() == FAILURES_KEPT {
             self.entries.remove(0);
         }
         let occurred_at = now;
-        self.entries.push(Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace });
+        self.entries.push(Failure {
+            attempt,
+            kind,
+            code,
+            message,
+            occurred_at,
+            retryable,
+            details,
+            backtrace,
+        });
         self.current = true;
     }
 

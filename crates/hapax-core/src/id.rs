@@ -81,8 +81,12 @@ mod tests {
     #[test]
     fn other_versions_upper_case_and_other_forms_are_refused() {
         for text in [
-            "", "not-an-id", "550e8400-e29b-41d4-a716-446655440000", "019461A8-1A2B-7C3D-8E4F-5A6B7C8D9E0F",
-            "019461a81a2b7c3d8e4f5a6b7c8d9e0f", "{019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f}",
+            "",
+            "not-an-id",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "019461A8-1A2B-7C3D-8E4F-5A6B7C8D9E0F",
+            "019461a81a2b7c3d8e4f5a6b7c8d9e0f",
+            "{019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f}",
             "019461a8-1a2b-7c3d-0e4f-5a6b7c8d9e0f",
         ] {
             assert!(text.parse::<JobId>().is_err(), "{text}");

@@ -40,7 +40,8 @@ impl FromStr for LeaseToken {
 
     /// Any text that is not a token of ours is an error; to a worker it is a lease that it does not hold.
     fn from_str(text: &str) -> Result<Self, ()> {
-        let plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let plain =
+            text.len() == 32 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         if plain { u128::from_str_radix(text, 16).map(LeaseToken).map_err(|_| ()) } else { Err(()) }
     }
 }

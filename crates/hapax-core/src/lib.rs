@@ -1,6 +1,7 @@
 //! What a job is: its shape, its life, its key. Pure: nothing here waits, reads a clock, draws a random
 //! number or fails for a reason outside its arguments.
 #![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 pub mod canonical;
 pub mod json;

@@ -139,7 +139,9 @@ mod tests {
         for good in ["a", "email.send", "dlq.test.discarded-in-dlq", "a_b.c1-d"] {
             assert!(JobType::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", "Email.Send", "email send", "1email.send", "email@send!", "a..b", ".a", "a.", "a.1", "é"] {
+        for bad in
+            ["", "Email.Send", "email send", "1email.send", "email@send!", "a..b", ".a", "a.", "a.1", "é"]
+        {
             assert!(JobType::parse(bad).is_err(), "{bad}");
         }
         assert!(JobType::parse(&"a".repeat(255)).is_ok());

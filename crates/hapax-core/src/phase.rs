@@ -83,7 +83,9 @@ impl Phase {
     /// When the job's life ended.
     pub fn finished_at(&self) -> Option<Timestamp> {
         match self {
-            Phase::Completed { at, .. } | Phase::Cancelled { at, .. } | Phase::Discarded { at, .. } => Some(*at),
+            Phase::Completed { at, .. } | Phase::Cancelled { at, .. } | Phase::Discarded { at, .. } => {
+                Some(*at)
+            }
             Phase::Scheduled { .. }
             | Phase::Available { .. }
             | Phase::Pending

@@ -126,7 +126,8 @@ impl RetryPolicy {
             seconds = (seconds * (0.5 + chance.unit())).min(cap);
         }
         // In whole milliseconds, as it is told to clients; the cap keeps the number small and finite.
-        Duration::from_millis(Duration::from_secs_f64(seconds).as_micros().div_ceil(1000) as u64)
+        let micros = Duration::from_secs_f64(seconds).as_micros();
+        Duration::from_millis(u64::try_from(micros.div_ceil(1000)).unwrap_or(u64::MAX))
     }
 
     /// Whether the job has no attempt left after this one.

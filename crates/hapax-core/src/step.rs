@@ -5,6 +5,7 @@ use crate::{Job, State, Timestamp};
 
 /// What becomes of a job.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "almost every transition is the large one")]
 pub enum Transition {
     /// It goes on like this.
     To(Job),
@@ -22,7 +23,8 @@ pub fn reentry_key(before: State, after: &Job) -> Option<&Key> {
 /// Records the newest other holder that the job's own policy covers.
 pub fn record_reentry(job: &mut Job, holders: &[Job], now: Timestamp) {
     let Some(policy) = &job.spec.unique else { return };
-    let beside = holders.iter().filter(|other| other.id != job.id && policy.covers(Holder::from(*other), now));
+    let beside =
+        holders.iter().filter(|other| other.id != job.id && policy.covers(Holder::from(*other), now));
     if let Some(other) = beside.max_by_key(|other| (other.created_at, other.id)) {
         job.reentered_beside = Some(other.id);
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::unique::Ledger;
 use crate::{
-    Cause, Delivery, Event, History, Job, JobId, JobType, Json, Lease, LeaseToken, Phase, Priority, QueueName,
-    RetryPolicy, Rules, Spec, State, Timestamp, Transition, WorkerId, decide,
+    Cause, Delivery, Event, History, Job, JobId, JobType, Json, Lease, LeaseToken, Phase, Priority,
+    QueueName, RetryPolicy, Rules, Spec, State, Timestamp, Transition, WorkerId, decide,
 };
 
 pub(crate) fn at(seconds: i64) -> Timestamp {
@@ -84,7 +84,8 @@ pub(crate) fn job_in(state: State) -> Job {
         State::Cancelled => Phase::Cancelled { at: at(100), from: State::Available },
         State::Discarded => Phase::Discarded { at: at(100), cause: Cause::Failed, dead_letter: true },
     };
-    let attempt = u32::from(matches!(state, State::Active | State::Retryable | State::Completed | State::Discarded));
+    let attempt =
+        u32::from(matches!(state, State::Active | State::Retryable | State::Completed | State::Discarded));
     Job { phase, attempt, fence: attempt.into(), ..job() }
 }
 

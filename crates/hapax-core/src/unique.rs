@@ -7,5 +7,7 @@ mod resolve;
 
 pub use key::{Key, KeyError, Keyed, key_of};
 pub use ledger::{Ledger, LedgerEntry, RECENT_KEPT};
-pub use policy::{Anchor, Dimensions, Field, FieldSet, Holder, PolicyError, Replacement, Strategy, UniquePolicy};
+pub use policy::{
+    Anchor, Dimensions, Field, FieldSet, Holder, PolicyError, Replacement, Strategy, UniquePolicy,
+};
 pub use resolve::{Resolution, Takeover, resolve};

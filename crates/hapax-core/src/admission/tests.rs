@@ -61,7 +61,8 @@ fn a_job_without_a_policy_never_conflicts() {
 
 #[test]
 fn a_turned_away_duplicate_stands_in_the_holder_s_ledger() {
-    for (strategy, verdict) in [(Strategy::Reject, Verdict::Rejected), (Strategy::Ignore, Verdict::Existing)] {
+    for (strategy, verdict) in [(Strategy::Reject, Verdict::Rejected), (Strategy::Ignore, Verdict::Existing)]
+    {
         for state in State::ALL {
             let admission = admit(incoming(Some(unique(strategy))), vec![holder(state)]);
             assert_eq!(admission.verdict, verdict);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::testing::{steady_retry, at, claimed, job, job_in, rules};
+use crate::testing::{at, claimed, job, job_in, rules, steady_retry};
 use crate::{Backoff, GivenTime, Retention, RetryPolicy, Spec, Timeout};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -78,7 +78,9 @@ fn events() -> Vec<(&'static str, Event)> {
 /// The table that stands in docs/states.md. A dash is a refusal.
 fn table() -> String {
     let mut text = String::from("| event |");
-    State::ALL.iter().for_each(|state| write!(text, " {state} |").unwrap());
+    for state in State::ALL {
+        write!(text, " {state} |").unwrap();
+    }
     text.push_str("\n|---|---|---|---|---|---|---|---|---|\n");
     for (name, event) in events() {
         write!(text, "| {name} |").unwrap();
@@ -238,7 +240,11 @@ fn failures_wait_longer_each_time_and_end_at_the_last_attempt() {
 fn the_worker_s_word_and_the_policy_decide_where_a_failure_ends() {
     let mut dead = job();
     dead.spec = Arc::new(Spec {
-        retry: RetryPolicy { on_exhaustion: Exhaustion::DeadLetter, backoff: Backoff::Constant, ..steady_retry() },
+        retry: RetryPolicy {
+            on_exhaustion: Exhaustion::DeadLetter,
+            backoff: Backoff::Constant,
+            ..steady_retry()
+        },
         ..(*dead.spec).clone()
     });
     let ends = |job: &Job, error| {
@@ -298,7 +304,10 @@ fn every_waiting_job_expires() {
         late.spec = Arc::new(Spec { expires_at: Some(GivenTime::computed(at(5))), ..(*late.spec).clone() });
         assert!(pass(&late, at(4)).is_err(), "{state}");
         let ended = after_time(&late, at(5));
-        assert!(matches!(ended.phase, Phase::Discarded { cause: Cause::Expired, dead_letter: false, .. }), "{state}");
+        assert!(
+            matches!(ended.phase, Phase::Discarded { cause: Cause::Expired, dead_letter: false, .. }),
+            "{state}"
+        );
     }
 }
 

@@ -13,7 +13,8 @@ fn pauses(policy: &RetryPolicy) -> Vec<u128> {
 
 #[test]
 fn pauses_grow_in_the_shape_of_the_policy() {
-    let shape = |backoff, backoff_coefficient| pauses(&RetryPolicy { backoff, backoff_coefficient, ..steady() });
+    let shape =
+        |backoff, backoff_coefficient| pauses(&RetryPolicy { backoff_coefficient, backoff, ..steady() });
     assert_eq!(shape(Backoff::Constant, 2.0), [1000, 1000, 1000, 1000]);
     assert_eq!(shape(Backoff::Linear, 2.0), [1000, 2000, 3000, 4000]);
     assert_eq!(shape(Backoff::Exponential, 2.0), [1000, 2000, 4000, 8000]);
@@ -42,10 +43,7 @@ fn jitter_spreads_a_pause_over_half_to_one_and_a_half() {
 fn policies_that_cannot_be_followed_are_refused() {
     let refusal = |policy: RetryPolicy| policy.validate().unwrap_err();
     assert_eq!(refusal(RetryPolicy { initial_interval: Duration::ZERO, ..steady() }), RetryError::NoInterval);
-    assert_eq!(
-        refusal(RetryPolicy { backoff_coefficient: 0.5, ..steady() }),
-        RetryError::Coefficient(0.5)
-    );
+    assert_eq!(refusal(RetryPolicy { backoff_coefficient: 0.5, ..steady() }), RetryError::Coefficient(0.5));
     for wild in [f64::NAN, f64::INFINITY] {
         let policy = RetryPolicy { backoff_coefficient: wild, ..steady() };
         assert!(matches!(refusal(policy), RetryError::Coefficient(_)));

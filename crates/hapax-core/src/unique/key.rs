@@ -116,19 +116,19 @@ pub fn key_of(
 
 fn args_part<'n, 'a>(policy: &'n UniquePolicy, args: &'n Node<'a>) -> Result<Part<'n, 'a>, KeyError> {
     let Some(names) = &policy.args_keys else { return Ok(Part::Whole(args)) };
-    let pick = |name: &'n Box<str>| match argument(args, name) {
-        Some(node) => Ok((&**name, node)),
-        None => Err(KeyError::ArgsKeyMissing(name.clone())),
+    let pick = |name: &'n str| match argument(args, name) {
+        Some(node) => Ok((name, node)),
+        None => Err(KeyError::ArgsKeyMissing(name.into())),
     };
-    names.iter().map(pick).collect::<Result<_, _>>().map(Part::Picked)
+    names.iter().map(|name| pick(name)).collect::<Result<_, _>>().map(Part::Picked)
 }
 
 fn meta_part<'n, 'a>(policy: &'n UniquePolicy, meta: Option<&'n Node<'a>>) -> Result<Part<'n, 'a>, KeyError> {
-    let pick = |name: &'n Box<str>| match meta.and_then(|meta| meta.get(name)) {
-        Some(node) => Ok((&**name, node)),
-        None => Err(KeyError::MetaKeyMissing(name.clone())),
+    let pick = |name: &'n str| match meta.and_then(|meta| meta.get(name)) {
+        Some(node) => Ok((name, node)),
+        None => Err(KeyError::MetaKeyMissing(name.into())),
     };
-    policy.meta_keys.iter().flatten().map(pick).collect::<Result<_, _>>().map(Part::Picked)
+    policy.meta_keys.iter().flatten().map(|name| pick(name)).collect::<Result<_, _>>().map(Part::Picked)
 }
 
 /// The argument of that name: a member, the member of the first element that has it, or a position.

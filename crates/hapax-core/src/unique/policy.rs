@@ -30,7 +30,6 @@ pub struct UniquePolicy {
 
 /// The optional parts of a key. The type is always part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "a set of three names, each there or not")]
 pub struct Dimensions {
     /// Jobs on other queues are others.
     pub queue: bool,
@@ -207,7 +206,9 @@ pub enum PolicyError {
     #[error("states must name at least one state")]
     NoStates,
     /// All of `args` would be left out of the key that names them.
-    #[error("args_keys must name at least one member while keys names args; leave it out to take all of args")]
+    #[error(
+        "args_keys must name at least one member while keys names args; leave it out to take all of args"
+    )]
     NoArgsKeys,
     /// `meta` never counts as a whole.
     #[error("meta_keys must name at least one member while keys names meta")]

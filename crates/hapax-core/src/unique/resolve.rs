@@ -35,7 +35,8 @@ pub enum Takeover {
 /// What becomes of an incoming job whose key these jobs hold. Holders that the policy does not cover may
 /// be among them; the incoming job's policy decides, never the holder's.
 pub fn resolve(policy: &UniquePolicy, holders: &[Job], now: Timestamp) -> Resolution {
-    let mut covered: Vec<&Job> = holders.iter().filter(|job| policy.covers(Holder::from(*job), now)).collect();
+    let mut covered: Vec<&Job> =
+        holders.iter().filter(|job| policy.covers(Holder::from(*job), now)).collect();
     covered.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
     let Some(newest) = covered.first() else { return Resolution::Create };
     if let Some(replacement) = &policy.replace {

@@ -18,8 +18,8 @@ fn of_kind(kind: &str, policy: &UniquePolicy, args: &str, meta: &str) -> Result<
     key_of(policy, &kind, &queue, &args, Some(&meta))
 }
 
-fn names(list: &[&str]) -> Option<Vec<Box<str>>> {
-    Some(list.iter().map(|name| (*name).into()).collect())
+fn names(list: &[&str]) -> Vec<Box<str>> {
+    list.iter().map(|name| (*name).into()).collect()
 }
 
 fn by(queue: bool, args: bool, meta: bool) -> UniquePolicy {
@@ -27,7 +27,7 @@ fn by(queue: bool, args: bool, meta: bool) -> UniquePolicy {
 }
 
 fn by_args(args_keys: &[&str]) -> UniquePolicy {
-    UniquePolicy { args_keys: names(args_keys), ..by(false, true, false) }
+    UniquePolicy { args_keys: Some(names(args_keys)), ..by(false, true, false) }
 }
 
 #[track_caller]
@@ -40,7 +40,7 @@ fn check(found: Result<Keyed, KeyError>, text: &str, key: &str) {
 
 #[test]
 fn selected_args_with_the_queue_give_the_published_key() {
-    let policy = UniquePolicy { args_keys: names(&["user_id"]), ..by(true, true, false) };
+    let policy = UniquePolicy { args_keys: Some(names(&["user_id"])), ..by(true, true, false) };
     let text = r#"{"args":{"user_id":42},"queue":"notifications","type":"email.send"}"#;
     let key = "71f9344b82e66297a49775bbe27752297922842b675330641ebe3ff4fea46c1f";
     check(keyed(&policy, r#"{"user_id":42,"template":"welcome"}"#, "{}"), text, key);
@@ -56,7 +56,7 @@ fn the_type_alone_gives_the_published_key() {
 
 #[test]
 fn selected_metadata_gives_the_published_key() {
-    let policy = UniquePolicy { meta_keys: names(&["tenant_id"]), ..by(false, true, true) };
+    let policy = UniquePolicy { meta_keys: Some(names(&["tenant_id"])), ..by(false, true, true) };
     let found = of_kind(
         "cache.warm",
         &policy,
@@ -81,7 +81,11 @@ fn composed_and_combining_letters_give_the_published_key() {
 fn numbers_give_the_published_key_however_they_are_written() {
     let key = "45849a2b20ccc4d4ce86aa6de767c8c9e84cecb2cf91e1573c19575a625af66c";
     for args in [r#"{"n":1,"x":1e21}"#, r#"{"x":1E+21,"n":1.0}"#, r#"{"n":1e0,"x":1000e18}"#] {
-        check(of_kind("a.b", &by(false, true, false), args, "{}"), r#"{"args":{"n":1,"x":1e+21},"type":"a.b"}"#, key);
+        check(
+            of_kind("a.b", &by(false, true, false), args, "{}"),
+            r#"{"args":{"n":1,"x":1e+21},"type":"a.b"}"#,
+            key,
+        );
     }
 }
 
@@ -107,14 +111,16 @@ fn an_argument_is_found_by_member_then_by_position() {
     let text = |args: &str, name: &str| keyed(&by_args(&[name]), args, "{}").map(|k| k.text);
     assert_eq!(text(r#"["a","b"]"#, "1").unwrap(), r#"{"args":{"1":"b"},"type":"email.send"}"#);
     assert_eq!(text(r#"["a",{"1":"m"}]"#, "1").unwrap(), r#"{"args":{"1":"m"},"type":"email.send"}"#);
-    for (args, name) in [(r#"["a"]"#, "1"), (r#"["a"]"#, "00"), (r#"["a"]"#, "-0"), ("[]", "x"), (r#"{"a":1}"#, "0")] {
+    for (args, name) in
+        [(r#"["a"]"#, "1"), (r#"["a"]"#, "00"), (r#"["a"]"#, "-0"), ("[]", "x"), (r#"{"a":1}"#, "0")]
+    {
         assert_eq!(text(args, name), Err(KeyError::ArgsKeyMissing(name.into())), "{args} {name}");
     }
 }
 
 #[test]
 fn a_listed_member_that_is_missing_is_an_error() {
-    let policy = UniquePolicy { meta_keys: names(&["tenant"]), ..by(false, false, true) };
+    let policy = UniquePolicy { meta_keys: Some(names(&["tenant"])), ..by(false, false, true) };
     assert_eq!(keyed(&policy, "[]", r#"{"other":1}"#), Err(KeyError::MetaKeyMissing("tenant".into())));
 }
 

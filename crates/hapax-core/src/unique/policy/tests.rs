@@ -36,11 +36,8 @@ fn a_window_runs_from_the_moment_that_the_policy_names() {
     let end = |period_from, holder: Holder| {
         UniquePolicy { period: Some(SECOND * 10), period_from, ..Default::default() }.window_end(holder)
     };
-    let finished = Holder {
-        scheduled_at: Some(at(200)),
-        finished_at: Some(at(300)),
-        ..holder(State::Completed)
-    };
+    let finished =
+        Holder { scheduled_at: Some(at(200)), finished_at: Some(at(300)), ..holder(State::Completed) };
     assert_eq!(end(Anchor::CreatedAt, finished), Some(at(110)));
     assert_eq!(end(Anchor::ScheduledAt, finished), Some(at(210)));
     assert_eq!(end(Anchor::FinishedAt, finished), Some(at(310)));

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::*;
+use crate::StateSet;
 use crate::testing::{at, id, job_in};
 use crate::unique::{Field, Replacement};
-use crate::StateSet;
 
 fn policy(on_conflict: Strategy) -> UniquePolicy {
     UniquePolicy { states: StateSet::ALL, on_conflict, ..UniquePolicy::default() }
@@ -32,9 +32,14 @@ fn table() -> String {
     let listed = Replacement::everywhere(FieldSet::default().with(Field::Args));
     let mut rows: Vec<(String, UniquePolicy)> =
         Strategy::ALL.map(|strategy| (format!("`{strategy}`"), policy(strategy))).into();
-    rows.push(("`replace` member".into(), UniquePolicy { replace: Some(listed), ..policy(Strategy::Reject) }));
+    rows.push((
+        "`replace` member".into(),
+        UniquePolicy { replace: Some(listed), ..policy(Strategy::Reject) },
+    ));
     let mut text = String::from("| holder is |");
-    rows.iter().for_each(|(name, _)| write!(text, " {name} |").unwrap());
+    for (name, _) in &rows {
+        write!(text, " {name} |").unwrap();
+    }
     text.push_str("\n|---|---|---|---|---|---|\n");
     for state in State::ALL {
         write!(text, "| {state} |").unwrap();
