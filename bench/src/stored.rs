@@ -1,0 +1,106 @@
+//! The server that holds many jobs: filled once, copied, and put back when a case has made it grow.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::report;
+use crate::request::Numbers;
+use crate::server::{Binary, Server};
+
+/// What a start with many waiting jobs costs.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Start {
+    pub(crate) jobs: u64,
+    pub(crate) seconds: f64,
+    pub(crate) rss_bytes: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Stored {
+    binary: Binary,
+    jobs: u64,
+    numbers: Arc<Numbers>,
+    data: PathBuf,
+    copy: PathBuf,
+    /// `None` only while it is being put back.
+    server: Option<Server>,
+    pub(crate) start: Option<Start>,
+}
+
+impl Stored {
+    /// Fills a server with `jobs` jobs, kills it, and starts it again.
+    pub(crate) async fn prepare(
+        binary: &Binary,
+        directory: &Path,
+        jobs: u64,
+        numbers: &Arc<Numbers>,
+    ) -> Result<Self> {
+        let (data, copy) = (directory.join("stored"), directory.join("stored-copy"));
+        fs::create_dir(&data)?;
+        let mut server = Server::start(binary, &data, 0).await?;
+        report::progress(&format!("storing {jobs} jobs"));
+        server.fill(jobs, numbers).await?;
+        let (binary, numbers) = (binary.clone(), Arc::clone(numbers));
+        let mut stored = Self { binary, jobs, numbers, data, copy, server: Some(server), start: None };
+        if stored.survives_restart() {
+            stored.restart().await?;
+        }
+        Ok(stored)
+    }
+
+    /// The server with at least as many waiting jobs as promised, and not many more.
+    pub(crate) async fn ready(&mut self) -> Result<&mut Server> {
+        let grown = self.server.as_ref().is_none_or(|server| server.waiting > self.jobs + self.jobs / 4);
+        if grown && self.survives_restart() {
+            report::progress("putting the stored jobs back");
+            self.put_back().await?;
+        }
+        let server = self.server.as_mut().context("the server with stored jobs did not start again")?;
+        server.fill(self.jobs, &self.numbers).await?;
+        Ok(server)
+    }
+
+    async fn restart(&mut self) -> Result<()> {
+        drop(self.server.take());
+        copy_files(&self.data, &self.copy)?;
+        let server = Server::start(&self.binary, &self.data, self.jobs).await?;
+        let seconds = server.process.started_in.as_secs_f64();
+        let rss_bytes = server.process.rss_bytes()?;
+        report::progress(&format!("started with {} waiting jobs in {seconds:.2} s", self.jobs));
+        self.start = Some(Start { jobs: self.jobs, seconds, rss_bytes });
+        self.server = Some(server);
+        Ok(())
+    }
+
+    async fn put_back(&mut self) -> Result<()> {
+        drop(self.server.take());
+        fs::remove_dir_all(&self.data)?;
+        copy_files(&self.copy, &self.data)?;
+        self.server = Some(Server::start(&self.binary, &self.data, self.jobs).await?);
+        Ok(())
+    }
+
+    fn survives_restart(&self) -> bool {
+        self.binary.store.as_deref() != Some("memory")
+    }
+}
+
+/// Copies a directory of files, synced: dirty pages would be written back during the next measurement.
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_files(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+            File::open(&target)?.sync_all()?;
+        }
+    }
+    Ok(())
+}

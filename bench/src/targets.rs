@@ -1,0 +1,114 @@
+//! The targets, and whether this run met them.
+
+use serde::Serialize;
+
+use crate::case::Case;
+use crate::row::{Row, Served};
+use crate::stored::Start;
+
+/// The p99 of a single enqueue may take this many syncs.
+const SYNCS_MAX: f64 = 6.0;
+const COST_MAX: f64 = 1.3;
+const START_SECONDS_MAX: f64 = 10.0;
+const RSS_MIB_MAX: f64 = 1024.0;
+const ECHO_PERCENT_MIN: f64 = 40.0;
+const APPEND_PERCENT_MIN: f64 = 15.0;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) bound: Bound,
+    pub(crate) unit: &'static str,
+    /// `None` when the run left it out.
+    pub(crate) measured: Option<f64>,
+    pub(crate) verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Met,
+    Missed,
+    NotMeasured,
+}
+
+impl Target {
+    fn new(name: impl Into<String>, bound: Bound, unit: &'static str, measured: Option<f64>) -> Self {
+        let verdict = measured.map_or(Verdict::NotMeasured, |measured| {
+            let met = match bound {
+                Bound::AtLeast(limit) => measured >= limit,
+                Bound::AtMost(limit) => measured <= limit,
+            };
+            if met { Verdict::Met } else { Verdict::Missed }
+        });
+        Self { name: name.into(), bound, unit, measured, verdict }
+    }
+}
+
+pub(crate) fn judge(rows: &[Row], start: Option<Start>, stored: u64) -> Vec<Target> {
+    let mut targets = echo_targets(rows);
+    targets.push(Target::new(
+        "unique enqueue in batches of 100, 16 connections, of append-and-fsync",
+        Bound::AtLeast(APPEND_PERCENT_MIN),
+        "%",
+        served(rows, Case::Batch, 16, false).and_then(|(_, served)| served.percent_of_append),
+    ));
+    targets.push(Target::new(
+        "p99 of a single unique enqueue, 16 connections, in fsyncs",
+        Bound::AtMost(SYNCS_MAX),
+        "x",
+        served(rows, Case::Unique, 16, false).map(|(row, served)| served.p99_us / row.sync_us),
+    ));
+    for (name, case, connections) in [
+        ("batches of 100, 16 connections", Case::Batch, 16),
+        ("single unique, 64 connections", Case::Unique, 64),
+    ] {
+        targets.push(Target::new(
+            format!("cost per job with {stored} stored : none, {name}"),
+            Bound::AtMost(COST_MAX),
+            "x",
+            served(rows, case, connections, true).and_then(|(_, served)| served.cost),
+        ));
+    }
+    targets.extend(start_targets(start, stored));
+    targets
+}
+
+fn echo_targets(rows: &[Row]) -> Vec<Target> {
+    [
+        ("unique enqueue, 64 connections, of echo", Case::Unique),
+        ("fetch+ack, 64 connections, of echo", Case::FetchAck),
+        ("(later) 99 % duplicates, 64 connections, of echo", Case::Duplicates),
+    ]
+    .map(|(name, case)| {
+        let measured = served(rows, case, 64, false).map(|(_, served)| served.percent_of_echo);
+        Target::new(name, Bound::AtLeast(ECHO_PERCENT_MIN), "%", measured)
+    })
+    .into()
+}
+
+fn start_targets(start: Option<Start>, stored: u64) -> [Target; 2] {
+    #[expect(clippy::cast_precision_loss, reason = "a memory size in MiB, shown without decimals")]
+    let rss_mib = start.map(|start| start.rss_bytes as f64 / f64::from(1024 * 1024));
+    [
+        Target::new(
+            format!("start with {stored} waiting"),
+            Bound::AtMost(START_SECONDS_MAX),
+            "s",
+            start.map(|start| start.seconds),
+        ),
+        Target::new(format!("RSS with {stored} waiting"), Bound::AtMost(RSS_MIB_MAX), "MiB", rss_mib),
+    ]
+}
+
+fn served(rows: &[Row], case: Case, connections: usize, with_stored: bool) -> Option<(&Row, &Served)> {
+    let row = rows.iter().find(|row| row.is(case, connections, with_stored))?;
+    Some((row, row.server.as_ref()?))
+}
