@@ -7,6 +7,7 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
@@ -72,8 +73,7 @@ fn write_object<'n, T>(
     write_value: impl Fn(T, &mut String) -> Result<(), CanonicalError>,
 ) -> Result<(), CanonicalError> {
     let mut members: Vec<(Cow<'n, str>, T)> = members.map(|(name, value)| (nfc(name), value)).collect();
-    // RFC 8785 sorts by UTF-16 code units, where U+10000 and up come before U+E000 to U+FFFF.
-    members.sort_unstable_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+    members.sort_unstable_by(|(a, _), (b, _)| utf16_order(a, b));
     if let Some(pair) = members.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(CanonicalError::NamesCollide { name: pair[0].0.as_ref().into() });
     }
@@ -88,6 +88,16 @@ fn write_object<'n, T>(
     }
     out.push('}');
     Ok(())
+}
+
+/// Compares by UTF-16 code units without making any. UTF-8 sorts by code point, and the two orders differ in one
+/// thing: as surrogates, characters from U+10000 up (first byte F0 to F4) come before U+E000 to U+FFFF (EE, EF).
+fn utf16_order(a: &str, b: &str) -> Ordering {
+    let rank = |byte: u8| if matches!(byte, 0xee | 0xef) { byte | 0x10 } else { byte };
+    match a.bytes().zip(b.bytes()).find(|(a, b)| a != b) {
+        Some((a, b)) => rank(a).cmp(&rank(b)),
+        None => a.len().cmp(&b.len()),
+    }
 }
 
 fn write_array(items: &[Node<'_>], out: &mut String) -> Result<(), CanonicalError> {

@@ -193,6 +193,16 @@ fn within_rfc_8785(document: serde_json::Value) -> serde_json::Value {
 
 proptest! {
     #[test]
+    fn names_are_ordered_as_their_utf16_code_units_are(
+        prefix in any::<String>(),
+        a in "[a\u{7ff}\u{d7ff}\u{e000}\u{ffff}\u{10000}\u{10ffff}]{0,3}",
+        b in "[a\u{7ff}\u{d7ff}\u{e000}\u{ffff}\u{10000}\u{10ffff}]{0,3}",
+    ) {
+        let (a, b) = (prefix.clone() + &a, prefix + &b);
+        prop_assert_eq!(utf16_order(&a, &b), a.encode_utf16().cmp(b.encode_utf16()));
+    }
+
+    #[test]
     fn within_its_range_rfc_8785_is_followed(document in documents(), style in styles()) {
         let document = within_rfc_8785(document);
         let theirs = serde_json_canonicalizer::to_string(&document).unwrap();

@@ -1,0 +1,4 @@
+//! `canonical` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| hapax_fuzz::canonical::run(data));

@@ -1,0 +1,4 @@
+//! `json_reader` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| hapax_fuzz::json_reader::run(data));
