@@ -4,9 +4,16 @@
 pub mod canonical;
 pub mod json_reader;
 pub mod mutator;
+pub mod texts;
+pub mod unique_key;
 
 /// Takes any bytes; panics when something is wrong.
 pub type Target = fn(&[u8]);
 
 /// Every target under the name of its binary and of its folder of seeds.
-pub const TARGETS: &[(&str, Target)] = &[("canonical", canonical::run), ("json_reader", json_reader::run)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("canonical", canonical::run),
+    ("json_reader", json_reader::run),
+    ("texts", texts::run),
+    ("unique_key", unique_key::run),
+];

@@ -1,0 +1,4 @@
+//! `texts` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| hapax_fuzz::texts::run(data));

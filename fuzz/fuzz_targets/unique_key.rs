@@ -1,0 +1,4 @@
+//! `unique_key` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| hapax_fuzz::unique_key::run(data));
