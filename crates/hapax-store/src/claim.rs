@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use hapax_core::{LeaseToken, QueueName, Timestamp, WorkerId};
 
+/// How many expired jobs one claim ends at most. Reaching this ends the claim, so that a line of expired jobs
+/// costs every worker a little and no worker everything.
+pub const EXPIRED_PER_CLAIM_MAX: usize = 1000;
+
 /// A worker asks for jobs.
 #[derive(Debug, Clone)]
 pub struct Claim {
@@ -11,7 +15,7 @@ pub struct Claim {
     pub now: Timestamp,
     /// From these queues, in this order.
     pub queues: Vec<QueueName>,
-    /// At most so many.
+    /// At most so many. Jobs that turn out to have expired do not count.
     pub count: usize,
     /// Who asks.
     pub worker: Option<WorkerId>,

@@ -5,15 +5,19 @@ mod answer;
 mod claim;
 mod error;
 mod memo;
+mod memory;
 mod op;
 mod page;
 mod store;
+#[cfg(feature = "suite")]
+pub mod suite;
 mod totals;
 
 pub use answer::{Answer, Change, Done};
-pub use claim::Claim;
+pub use claim::{Claim, EXPIRED_PER_CLAIM_MAX};
 pub use error::StoreError;
 pub use memo::{MEMO_KEPT, Memo, MemoKey, Remembered};
+pub use memory::MemoryStore;
 pub use op::{Action, Op};
 pub use page::{DeadLetterQuery, Page, QueueQuery};
 pub use store::{Advance, CommitFacts, CommitObserver, Reply, Store};

@@ -16,14 +16,16 @@ pub struct Op {
 /// What an operation does.
 #[derive(Debug, Clone)]
 pub enum Action {
-    /// Admits one job.
+    /// Admits one job. A taken id is refused before anything is asked about uniqueness; a job that its policy
+    /// rejects is no refusal here, since its holder takes note of it.
     Enqueue {
         /// The job.
         incoming: Box<Incoming>,
         /// Under which idempotency key to remember the answer.
         memo: Option<Memo>,
     },
-    /// Admits all of these jobs or none; each sees the ones before it.
+    /// Admits all of these jobs or none; each sees the ones before it. A taken id or a rejected job refuses the
+    /// batch, and then nothing of it is left: no job, no ledger entry, no queue.
     EnqueueAll {
         /// The jobs.
         incoming: Vec<Incoming>,

@@ -7,7 +7,8 @@ use hapax_core::{JobId, QueueName, Timestamp};
 pub struct DeadLetterQuery {
     /// Only those of this queue.
     pub queue: Option<QueueName>,
-    /// Only those after this one in the list, which runs from the newest to the oldest, ids breaking ties.
+    /// Only those after this one in the list, which runs from the newest to the oldest, of
+    /// equally old ones the larger id first.
     pub after: Option<(Timestamp, JobId)>,
     /// Leave out so many.
     pub offset: usize,

@@ -24,12 +24,13 @@ pub trait Store: Send + Sync + fmt::Debug {
     fn commit(&self, ops: Vec<Op>) -> Reply<Vec<Answer>>;
 
     /// Gives available jobs to a worker: queues in the order of the request, inside a queue the higher
-    /// priority first, then the job that became available first. Paused queues give nothing. The changes
-    /// also name jobs that turned out to have expired.
+    /// priority first, then the job that became available first, whatever the clock said: a job takes its
+    /// turn when it becomes available and keeps it when it is updated in place. Paused queues give nothing.
+    /// The changes also name jobs that turned out to have expired, in the order in which they were met.
     fn claim(&self, claim: Claim) -> Reply<Vec<Change>>;
 
-    /// Lets time pass: applies `TimePassed` to at most `limit` jobs that are due at `now`, the most overdue
-    /// first, and forgets memos that are past their time.
+    /// Lets time pass: applies `TimePassed` once to each of at most `limit` jobs that are due at `now`, the
+    /// most overdue first, then in the order of their creation; and forgets memos that are past their time.
     fn advance(&self, now: Timestamp, limit: usize, chance: Chance) -> Reply<Advance>;
 
     /// The job of that id.
@@ -59,7 +60,7 @@ pub trait Store: Send + Sync + fmt::Debug {
 pub struct Advance {
     /// What changed, in the order in which it was due.
     pub changes: Vec<Change>,
-    /// When something is due next; in the past if the limit cut the work short.
+    /// When a job is due next; in the past if the limit cut the work short or a job is due again at once.
     pub next_due: Option<Timestamp>,
 }
 

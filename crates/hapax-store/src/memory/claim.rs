@@ -1,0 +1,49 @@
+//! Handing out jobs, and letting time pass.
+
+use hapax_core::{Chance, Event, JobId, QueueName, Timestamp};
+
+use super::contents::{Contents, Seq};
+use crate::{Advance, Change, Claim, EXPIRED_PER_CLAIM_MAX};
+
+impl Contents {
+    pub(super) fn claim(&mut self, claim: &Claim) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let (mut delivered, mut expired) = (0, 0);
+        for queue in &claim.queues {
+            while delivered < claim.count && expired < EXPIRED_PER_CLAIM_MAX {
+                let Some((id, fence)) = self.next_in_line(queue) else { break };
+                let event = Event::Claim {
+                    worker: claim.worker.clone(),
+                    token: claim.token,
+                    visibility_timeout: claim.visibility_timeout,
+                };
+                let Ok(change) = self.step(id, event, claim.now) else { break };
+                // A delivery always raises the fence; anything else that a claim leads to does not.
+                if change.job().fence > fence {
+                    delivered += 1;
+                } else {
+                    expired += 1;
+                }
+                changes.push(change);
+            }
+        }
+        changes
+    }
+
+    fn next_in_line(&self, queue: &QueueName) -> Option<(JobId, u64)> {
+        let queue = self.queues.get(queue).filter(|queue| !queue.paused)?;
+        let (_, _, seq) = queue.line.first()?;
+        self.at(*seq).map(|job| (job.id, job.fence))
+    }
+
+    /// Each due job takes one step, so nothing can go round in circles here: a job that is due again at once
+    /// waits for the next call.
+    pub(super) fn advance(&mut self, now: Timestamp, limit: usize, chance: Chance) -> Advance {
+        let due = self.timers.range(..=(now, Seq::MAX)).take(limit);
+        let due: Vec<JobId> = due.filter_map(|(_, seq)| self.at(*seq)).map(|job| job.id).collect();
+        let step = |id| self.step(id, Event::TimePassed { chance }, now).ok();
+        let changes = due.into_iter().filter_map(step).collect();
+        self.memos.forget(now);
+        Advance { changes, next_due: self.timers.first().map(|(at, _)| *at) }
+    }
+}

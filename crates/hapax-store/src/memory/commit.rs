@@ -1,0 +1,109 @@
+//! Operations: load, let core decide, store.
+
+use hapax_core::unique::Key;
+use hapax_core::{
+    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, Verdict, decide,
+    record_reentry, reentry_key,
+};
+
+use super::contents::{Contents, Queue};
+use super::memos::Recalled;
+use crate::{Action, Answer, Change, Done, Memo, Op};
+
+impl Contents {
+    pub(super) fn apply(&mut self, op: Op) -> Answer {
+        let Op { now, action } = op;
+        match action {
+            Action::Enqueue { incoming, memo } => self.remembering(memo, now, |contents| {
+                contents.enqueue(*incoming, now).map(|admission| Done::Enqueued(Box::new(admission)))
+            }),
+            Action::EnqueueAll { incoming, memo } => self.remembering(memo, now, |contents| {
+                contents.atomically(|contents| contents.enqueue_all(incoming, now)).map(Done::EnqueuedAll)
+            }),
+            Action::Step { id, event } => {
+                self.step(id, event, now).map(|change| Done::Stepped(Box::new(change)))
+            }
+            Action::Pause(name) => Ok(self.change_queue(&name, now, |queue| queue.paused = true)),
+            Action::Resume(name) => Ok(self.change_queue(&name, now, |queue| queue.paused = false)),
+        }
+    }
+
+    /// Lets something happen to a job.
+    pub(super) fn step(&mut self, id: JobId, event: Event, now: Timestamp) -> Result<Change, Refusal> {
+        let job = self.get(id).ok_or(Refusal::NotFound(id))?;
+        let before = job.state();
+        match decide(job, event, now, &self.rules)? {
+            Transition::To(mut next) => {
+                if let Some(key) = reentry_key(before, &next) {
+                    let holders = self.holders(key);
+                    record_reentry(&mut next, &holders, now);
+                }
+                self.put(next.clone(), now);
+                Ok(Change::To { before, job: next })
+            }
+            Transition::Removed => {
+                let job = job.clone();
+                self.remove(id);
+                Ok(Change::Removed { job })
+            }
+        }
+    }
+
+    fn enqueue(&mut self, incoming: Incoming, now: Timestamp) -> Result<Admission, Refusal> {
+        if let Some(other) = self.get(incoming.id) {
+            return Err(Refusal::IdTaken { id: other.id, state: other.state() });
+        }
+        let holders = incoming.key.map(|key| self.holders(&key)).unwrap_or_default();
+        let admission = incoming.admit(holders, now, &self.rules);
+        for (_, holder) in &admission.changed {
+            self.put(holder.clone(), now);
+        }
+        if admission.verdict.is_new() {
+            self.put(admission.job.clone(), now);
+        }
+        Ok(admission)
+    }
+
+    fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Result<Vec<Admission>, Refusal> {
+        let mut admissions = Vec::with_capacity(batch.len());
+        for (index, incoming) in batch.into_iter().enumerate() {
+            let in_batch = |refusal| Refusal::InBatch { index, refusal: Box::new(refusal) };
+            let key = incoming.key;
+            let admission = self.enqueue(incoming, now).map_err(in_batch)?;
+            match (&admission.verdict, key) {
+                (Verdict::Rejected, Some(key)) => return Err(in_batch(duplicate(&admission, key))),
+                _ => admissions.push(admission),
+            }
+        }
+        Ok(admissions)
+    }
+
+    /// Answers from memory if the same request was answered before, else does it and remembers the answer.
+    fn remembering(
+        &mut self,
+        memo: Option<Memo>,
+        now: Timestamp,
+        work: impl FnOnce(&mut Contents) -> Answer,
+    ) -> Answer {
+        let Some(memo) = memo else { return work(self) };
+        match self.memos.recall(&memo, now) {
+            Recalled::Same(reply) => Ok(Done::Remembered(reply)),
+            Recalled::Other => Err(Refusal::IdempotencyMismatch),
+            Recalled::Nothing => {
+                let answer = work(self);
+                self.memos.keep(memo, &answer, now);
+                answer
+            }
+        }
+    }
+
+    fn change_queue(&mut self, name: &QueueName, now: Timestamp, change: impl FnOnce(&mut Queue)) -> Done {
+        let queue = self.queue_for(name, now);
+        change(queue);
+        Done::Queue(queue.facts(name))
+    }
+}
+
+fn duplicate(admission: &Admission, key: Key) -> Refusal {
+    Refusal::Duplicate { existing: admission.job.id, state: admission.job.state(), key }
+}

@@ -1,0 +1,231 @@
+//! All that is stored, and the one place that changes it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use hapax_core::unique::Key;
+use hapax_core::{Job, JobId, Priority, QueueName, Refusal, Rules, State, Timestamp, next_due};
+
+use super::memos::Memos;
+use crate::{Counts, QueueFacts, Totals};
+
+/// A job's number in the order of insertion. Never used twice.
+pub(super) type Seq = u64;
+
+/// A stored job.
+#[derive(Debug, Clone)]
+struct Row {
+    job: Job,
+    /// Its place among all that ever became available. A number and not a time, so that the order outlives a
+    /// clock that is set back.
+    turn: u64,
+}
+
+/// A queue that was used at least once.
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) paused: bool,
+    pub(super) created_at: Timestamp,
+    pub(super) counts: Counts,
+    /// The available jobs, next one first.
+    pub(super) line: BTreeSet<(Reverse<Priority>, u64, Seq)>,
+}
+
+/// Jobs, and every index over them.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) rules: Rules,
+    rows: BTreeMap<Seq, Row>,
+    ids: HashMap<JobId, Seq>,
+    keys: HashMap<Key, BTreeSet<Seq>>,
+    pub(super) queues: BTreeMap<QueueName, Queue>,
+    pub(super) timers: BTreeSet<(Timestamp, Seq)>,
+    pub(super) dead_letters: BTreeSet<(Timestamp, JobId)>,
+    pub(super) totals: Totals,
+    pub(super) memos: Memos,
+    last_seq: Seq,
+    last_turn: u64,
+    /// How to take back what happened since an atomic section began; nothing outside of one.
+    undo: Option<Undo>,
+}
+
+/// What an atomic section changed.
+#[derive(Debug, Default)]
+struct Undo {
+    /// What the rows were, in the order in which they changed; nothing for a row that was not there.
+    rows: Vec<(Seq, Option<Row>)>,
+    /// Queues that were not there.
+    queues: Vec<QueueName>,
+}
+
+impl Contents {
+    pub(super) fn new(rules: Rules) -> Contents {
+        Contents {
+            rules,
+            rows: BTreeMap::new(),
+            ids: HashMap::new(),
+            keys: HashMap::new(),
+            queues: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            dead_letters: BTreeSet::new(),
+            totals: Totals::default(),
+            memos: Memos::default(),
+            last_seq: 0,
+            last_turn: 0,
+            undo: None,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Contents::new(self.rules.clone());
+    }
+
+    pub(super) fn get(&self, id: JobId) -> Option<&Job> {
+        self.ids.get(&id).and_then(|seq| self.at(*seq))
+    }
+
+    pub(super) fn at(&self, seq: Seq) -> Option<&Job> {
+        self.rows.get(&seq).map(|row| &row.job)
+    }
+
+    /// All jobs that carry the key, oldest first.
+    pub(super) fn holders(&self, key: &Key) -> Vec<Job> {
+        self.keys.get(key).into_iter().flatten().filter_map(|seq| self.at(*seq)).cloned().collect()
+    }
+
+    /// Stores the job, new or in the place of what was stored under its id.
+    pub(super) fn put(&mut self, job: Job, now: Timestamp) {
+        let known = self.ids.get(&job.id).copied();
+        let old = known.and_then(|seq| self.rows.get(&seq));
+        let turn = match old {
+            Some(old) if old.job.state() == State::Available || job.state() != State::Available => old.turn,
+            _ => self.last_turn + 1,
+        };
+        let seq = known.unwrap_or(self.last_seq + 1);
+        self.last_turn = self.last_turn.max(turn);
+        self.last_seq = self.last_seq.max(seq);
+        self.queue_for(&job.spec.queue, now);
+        self.swap(seq, Some(Row { job, turn }));
+    }
+
+    pub(super) fn remove(&mut self, id: JobId) {
+        if let Some(seq) = self.ids.get(&id) {
+            self.swap(*seq, None);
+        }
+    }
+
+    /// The queue of that name, made if it was never used.
+    pub(super) fn queue_for(&mut self, name: &QueueName, now: Timestamp) -> &mut Queue {
+        if let Some(undo) = &mut self.undo
+            && !self.queues.contains_key(name)
+        {
+            undo.queues.push(name.clone());
+        }
+        self.queues.entry(name.clone()).or_insert_with(|| Queue {
+            paused: false,
+            created_at: now,
+            counts: Counts::default(),
+            line: BTreeSet::new(),
+        })
+    }
+
+    /// Does all of the work or, if it is refused, nothing. Numbers handed out meanwhile are not used again.
+    pub(super) fn atomically<T>(
+        &mut self,
+        work: impl FnOnce(&mut Contents) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.undo = Some(Undo::default());
+        let result = work(self);
+        let undo = self.undo.take().unwrap_or_default();
+        if result.is_err() {
+            undo.rows.into_iter().rev().for_each(|(seq, row)| self.swap(seq, row));
+            undo.queues.iter().for_each(|name| drop(self.queues.remove(name)));
+        }
+        result
+    }
+
+    /// The only function that changes a row: whatever is known about rows follows from here.
+    fn swap(&mut self, seq: Seq, next: Option<Row>) {
+        let previous = self.rows.remove(&seq);
+        if let Some(row) = &previous {
+            self.unlist(seq, row);
+        }
+        if let Some(row) = next {
+            self.list(seq, &row);
+            self.rows.insert(seq, row);
+        }
+        if let Some(undo) = &mut self.undo {
+            undo.rows.push((seq, previous));
+        }
+    }
+
+    fn list(&mut self, seq: Seq, row: &Row) {
+        let (job, state) = (&row.job, row.job.state());
+        self.ids.insert(job.id, seq);
+        self.timers.extend(next_due(job, &self.rules).map(|at| (at, seq)));
+        self.dead_letters.extend(dead_letter(job));
+        if let Some(key) = job.key {
+            self.keys.entry(key).or_default().insert(seq);
+        }
+        if let Some(queue) = self.queues.get_mut(&job.spec.queue) {
+            queue.counts.add(state);
+            if state == State::Available {
+                queue.line.insert((Reverse(job.spec.priority), row.turn, seq));
+            }
+        }
+        self.totals.counts.add(state);
+        self.totals.keys_held += u64::from(holds_key(job));
+        self.totals.dead_letters += u64::from(job.phase.is_dead_letter());
+    }
+
+    /// The reverse of `list`.
+    fn unlist(&mut self, seq: Seq, row: &Row) {
+        let (job, state) = (&row.job, row.job.state());
+        self.ids.remove(&job.id);
+        if let Some(at) = next_due(job, &self.rules) {
+            self.timers.remove(&(at, seq));
+        }
+        if let Some(entry) = dead_letter(job) {
+            self.dead_letters.remove(&entry);
+        }
+        if let Some(key) = job.key {
+            self.forget_holder(key, seq);
+        }
+        if let Some(queue) = self.queues.get_mut(&job.spec.queue) {
+            queue.counts.remove(state);
+            queue.line.remove(&(Reverse(job.spec.priority), row.turn, seq));
+        }
+        self.totals.counts.remove(state);
+        self.totals.keys_held -= u64::from(holds_key(job));
+        self.totals.dead_letters -= u64::from(job.phase.is_dead_letter());
+    }
+
+    fn forget_holder(&mut self, key: Key, seq: Seq) {
+        if let Some(seqs) = self.keys.get_mut(&key) {
+            seqs.remove(&seq);
+            if seqs.is_empty() {
+                self.keys.remove(&key);
+            }
+        }
+    }
+}
+
+impl Queue {
+    pub(super) fn facts(&self, name: &QueueName) -> QueueFacts {
+        QueueFacts {
+            name: name.clone(),
+            paused: self.paused,
+            created_at: self.created_at,
+            counts: self.counts,
+        }
+    }
+}
+
+/// Where the job stands in the dead-letter list, if it does.
+fn dead_letter(job: &Job) -> Option<(Timestamp, JobId)> {
+    job.phase.finished_at().filter(|_| job.phase.is_dead_letter()).map(|at| (at, job.id))
+}
+
+fn holds_key(job: &Job) -> bool {
+    job.key.is_some() && !job.state().is_terminal()
+}

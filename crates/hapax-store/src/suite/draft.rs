@@ -1,0 +1,153 @@
+//! Jobs on their way in: a case names only what it is about.
+
+use std::time::Duration;
+
+use hapax_core::unique::{Anchor, Key, Replacement, Strategy, UniquePolicy};
+use hapax_core::{
+    Delivery, Exhaustion, GivenTime, Incoming, JobId, JobType, Json, Priority, QueueName, RetryPolicy, Spec,
+    StateSet, Timeout, Timestamp,
+};
+
+/// An incoming job that has no id yet.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub(super) spec: Spec,
+    pub(super) key: Option<Key>,
+    pub(super) pending: bool,
+    pub(super) request_id: Option<Box<str>>,
+}
+
+/// A job without a policy.
+pub(super) fn plain() -> Draft {
+    let spec = Spec {
+        kind: JobType::parse("work.do").unwrap(),
+        queue: QueueName::default_queue(),
+        priority: Priority::default(),
+        args: Json::from_trusted("[]"),
+        meta: Json::empty_object(),
+        tags: Vec::new(),
+        schema: None,
+        scheduled_at: None,
+        expires_at: None,
+        timeout: None,
+        visibility_timeout: None,
+        // Without jitter a case can say when the next attempt comes: after 1 s, 2 s, 4 s.
+        retry: RetryPolicy { jitter: false, ..RetryPolicy::default() },
+        unique: None,
+        delivery: Delivery::AtLeastOnce,
+        extra: Json::empty_object(),
+    };
+    Draft { spec, key: None, pending: false, request_id: None }
+}
+
+/// A job that shall be the only one of its key, with the default policy.
+pub(super) fn unique(key: &str) -> Draft {
+    let mut draft = plain();
+    draft.spec.unique = Some(UniquePolicy { key: Some(key.into()), ..UniquePolicy::default() });
+    draft.key = Some(Key::of_text(key));
+    draft
+}
+
+/// The queue of that name.
+pub(super) fn queue(name: &str) -> QueueName {
+    QueueName::parse(name).unwrap()
+}
+
+impl Draft {
+    pub(super) fn incoming(self, id: JobId) -> Incoming {
+        let Draft { spec, key, pending, request_id } = self;
+        Incoming { id, spec, key, pending, request_id }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Spec)) -> Draft {
+        change(&mut self.spec);
+        self
+    }
+
+    fn policy(self, change: impl FnOnce(&mut UniquePolicy)) -> Draft {
+        self.with(|spec| change(spec.unique.as_mut().expect("a unique draft")))
+    }
+
+    pub(super) fn kind(self, kind: &str) -> Draft {
+        self.with(|spec| spec.kind = JobType::parse(kind).unwrap())
+    }
+
+    pub(super) fn queue(self, name: &str) -> Draft {
+        self.with(|spec| spec.queue = queue(name))
+    }
+
+    pub(super) fn priority(self, priority: i64) -> Draft {
+        self.with(|spec| spec.priority = Priority::new(priority).unwrap())
+    }
+
+    pub(super) fn args(self, json: &str) -> Draft {
+        self.with(|spec| spec.args = Json::from_trusted(json))
+    }
+
+    pub(super) fn meta(self, json: &str) -> Draft {
+        self.with(|spec| spec.meta = Json::from_trusted(json))
+    }
+
+    pub(super) fn tags(self, tags: &[&str]) -> Draft {
+        self.with(|spec| spec.tags = tags.iter().map(|tag| (*tag).into()).collect())
+    }
+
+    pub(super) fn scheduled_at(self, at: Timestamp) -> Draft {
+        self.with(|spec| spec.scheduled_at = Some(GivenTime::computed(at)))
+    }
+
+    pub(super) fn expires_at(self, at: Timestamp) -> Draft {
+        self.with(|spec| spec.expires_at = Some(GivenTime::computed(at)))
+    }
+
+    pub(super) fn timeout(self, span: Duration) -> Draft {
+        self.with(|spec| spec.timeout = Some(Timeout { span, in_seconds: false }))
+    }
+
+    pub(super) fn visibility_timeout(self, span: Duration) -> Draft {
+        self.with(|spec| spec.visibility_timeout = Some(span))
+    }
+
+    pub(super) fn attempts(self, max_attempts: u32) -> Draft {
+        self.with(|spec| spec.retry.max_attempts = max_attempts)
+    }
+
+    /// Given up after one attempt, and then kept as a dead letter.
+    pub(super) fn dies_at_once(self) -> Draft {
+        self.with(|spec| {
+            spec.retry.max_attempts = 1;
+            spec.retry.on_exhaustion = Exhaustion::DeadLetter;
+        })
+    }
+
+    pub(super) fn at_most_once(self) -> Draft {
+        self.with(|spec| spec.delivery = Delivery::AtMostOnce)
+    }
+
+    pub(super) fn pending(self) -> Draft {
+        Draft { pending: true, ..self }
+    }
+
+    pub(super) fn request(self, id: &str) -> Draft {
+        Draft { request_id: Some(id.into()), ..self }
+    }
+
+    pub(super) fn on_conflict(self, strategy: Strategy) -> Draft {
+        self.policy(|policy| policy.on_conflict = strategy)
+    }
+
+    pub(super) fn states(self, states: StateSet) -> Draft {
+        self.policy(|policy| policy.states = states)
+    }
+
+    pub(super) fn period(self, period: Duration, from: Anchor) -> Draft {
+        self.policy(|policy| {
+            policy.period = Some(period);
+            policy.period_from = from;
+        })
+    }
+
+    pub(super) fn replacing(self, replacement: Replacement) -> Draft {
+        self.policy(|policy| policy.replace = Some(replacement))
+    }
+}

@@ -1,0 +1,117 @@
+//! Answers about stored jobs: steps, deliveries, time.
+
+use hapax_core::{Cause, Event, Handback, Job, JobId, LeaseToken, Phase, Refusal, State, Timestamp};
+use proptest::{prop_assert, prop_assert_eq};
+
+use super::super::sightings::Sight;
+use super::{Check, Mirror};
+use crate::{Advance, Change, Claim};
+
+impl Mirror<'_> {
+    pub(in super::super) fn stepped(&mut self, event: &Event, change: &Change) -> Check {
+        self.note_step(event, change);
+        self.changed(change)
+    }
+
+    pub(in super::super) fn not_stepped(&self, event: &Event, refusal: &Refusal) {
+        match (event, refusal) {
+            (Event::Acknowledge { .. }, Refusal::LeaseLost { .. }) => self.note(Sight::StaleAckRefused),
+            (Event::Fail { .. }, Refusal::LeaseLost { .. }) => self.note(Sight::StaleFailureRefused),
+            _ => {}
+        }
+    }
+
+    pub(in super::super) fn claimed(&mut self, claim: &Claim, changes: &[Change]) -> Check {
+        let expected = self.line(claim);
+        let found: Vec<JobId> = changes.iter().map(|change| change.job().id).collect();
+        prop_assert_eq!(found, expected, "the order of the line");
+        let waits = |job: &Job| job.state() == State::Available && claim.queues.contains(&job.spec.queue);
+        let held_back = self.jobs.values().any(|job| waits(job) && self.paused.contains(&job.spec.queue));
+        self.note_if(held_back, Sight::PausedQueueHeldBack);
+        changes.iter().try_for_each(|change| self.delivered(claim.token, change))
+    }
+
+    fn delivered(&mut self, token: LeaseToken, change: &Change) -> Check {
+        let Change::To { before: State::Available, job } = change else {
+            return Err(proptest::test_runner::TestCaseError::fail(format!("a claim did {change:?}")));
+        };
+        match &job.phase {
+            Phase::Discarded { cause: Cause::Expired, .. } => self.note(Sight::ExpiredInClaim),
+            phase => {
+                prop_assert!(
+                    matches!(phase.state(), State::Active | State::Completed),
+                    "handed out as {phase:?}"
+                );
+                self.tokens.entry(job.id).or_default().push(token);
+                self.note(Sight::Delivered);
+                self.note_if(phase.state() == State::Completed, Sight::DeliveredAtMostOnce);
+            }
+        }
+        self.changed(change)
+    }
+
+    pub(in super::super) fn advanced(&mut self, now: Timestamp, limit: usize, advance: &Advance) -> Check {
+        let mut due = self.due(now);
+        self.note_if(due.len() > limit, Sight::AdvanceCutShort);
+        due.truncate(limit);
+        let found: Vec<JobId> = advance.changes.iter().map(|change| change.job().id).collect();
+        prop_assert_eq!(found, due, "what is due, the most overdue first");
+        for change in &advance.changes {
+            self.note_passed(change);
+            self.changed(change)?;
+        }
+        prop_assert_eq!(advance.next_due, self.next_due(), "when something is due next");
+        Ok(())
+    }
+
+    fn changed(&mut self, change: &Change) -> Check {
+        match change {
+            Change::To { before, job } => {
+                let was = self.jobs.get(&job.id).map(Job::state);
+                prop_assert_eq!(was, Some(*before), "the former state of {}", job.id);
+                self.note_if(*before != State::Discarded && job.phase.is_dead_letter(), Sight::DeadLettered);
+                self.draw(job)
+            }
+            Change::Removed { job } => {
+                prop_assert_eq!(self.jobs.get(&job.id), Some(job), "what was removed");
+                self.erase(job.id);
+                Ok(())
+            }
+        }
+    }
+
+    fn note_step(&self, event: &Event, change: &Change) {
+        let Change::To { before, job } = change else {
+            return self.note_if(*event == Event::Forget, Sight::Forgotten);
+        };
+        match event {
+            Event::Acknowledge { .. } => {
+                self.note(if *before == State::Active {
+                    Sight::Acknowledged
+                } else {
+                    Sight::LateAckAccepted
+                });
+            }
+            Event::Fail { handback: Handback::Requeue, .. } => self.note(Sight::Requeued),
+            Event::Fail { .. } => self.note_if(job.state() == State::Retryable, Sight::Retried),
+            Event::Heartbeat { .. } => self.note(Sight::HeartbeatTaken),
+            Event::Activate => self.note(Sight::Activated),
+            Event::Revive { .. } => self.note(Sight::Revived),
+            Event::TimePassed { .. } => self.note_passed(change),
+            Event::Claim { .. } | Event::Cancel | Event::Forget => {}
+        }
+    }
+
+    fn note_passed(&self, change: &Change) {
+        let Change::To { before, job } = change else { return self.note(Sight::Removed) };
+        let sight = match (before, &job.phase) {
+            (_, Phase::Discarded { cause: Cause::Expired, .. }) => Sight::Expired,
+            (_, Phase::Discarded { cause: Cause::LeaseExpired(_), .. }) => Sight::LapsedAtLast,
+            (State::Active, Phase::Available { .. }) => Sight::Lapsed,
+            (State::Active, _) => Sight::TimedOut,
+            (State::Retryable, _) => Sight::RetryPromoted,
+            _ => Sight::Promoted,
+        };
+        self.note(sight);
+    }
+}

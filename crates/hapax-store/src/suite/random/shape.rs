@@ -1,0 +1,113 @@
+//! Shapes of jobs, with times that count from the moment of their enqueue.
+
+use std::time::Duration;
+
+use hapax_core::unique::{Anchor, Replacement, Strategy};
+use hapax_core::{Delivery, Exhaustion, StateSet, Timestamp};
+
+use super::super::draft::{Draft, plain, unique};
+
+/// The names of the queues. Few, so that jobs meet.
+const QUEUES: [&str; 3] = ["alpha", "beta", "default"];
+
+/// The queue of that number, counted round.
+pub(super) fn queue_name(number: u8) -> &'static str {
+    QUEUES[usize::from(number) % QUEUES.len()]
+}
+
+/// A job as the generator imagines it.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) queue: u8,
+    pub(super) priority: i64,
+    pub(super) args: u8,
+    pub(super) policy: Option<Policy>,
+    pub(super) when: When,
+    pub(super) end: End,
+    pub(super) request: Option<u8>,
+}
+
+/// When a job may start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct When {
+    pub(super) pending: bool,
+    /// Milliseconds from now.
+    pub(super) scheduled_in: Option<i64>,
+    /// Milliseconds from now.
+    pub(super) expires_in: Option<i64>,
+}
+
+/// How an attempt and a job may end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) attempts: u32,
+    pub(super) on_exhaustion: Exhaustion,
+    pub(super) delivery: Delivery,
+    pub(super) timeout: Option<Duration>,
+    pub(super) visibility_timeout: Option<Duration>,
+}
+
+/// A unique policy over a small number of keys.
+#[derive(Debug, Clone)]
+pub(super) struct Policy {
+    pub(super) key: u8,
+    pub(super) states: StateSet,
+    pub(super) on_conflict: Strategy,
+    pub(super) period: Option<(Duration, Anchor)>,
+    pub(super) replace: Option<Replacement>,
+}
+
+impl Shape {
+    /// The job, enqueued now.
+    pub(super) fn draft(&self, now: Timestamp) -> Draft {
+        let Shape { queue, priority, args, policy, when, end, request } = self;
+        let draft = policy.as_ref().map_or_else(plain, Policy::draft);
+        let mut draft = draft.queue(queue_name(*queue)).priority(*priority).args(&format!("[{args}]"));
+        draft.request_id = request.map(|number| format!("request-{number}").into());
+        end.write(when.write(draft, now))
+    }
+}
+
+impl Policy {
+    fn draft(&self) -> Draft {
+        let Policy { key, states, on_conflict, period, replace } = self;
+        let mut draft = unique(&format!("key-{key}")).states(*states).on_conflict(*on_conflict);
+        if let Some((period, from)) = period {
+            draft = draft.period(*period, *from);
+        }
+        match replace {
+            Some(replacement) => draft.replacing(*replacement),
+            None => draft,
+        }
+    }
+}
+
+impl When {
+    fn write(self, mut draft: Draft, now: Timestamp) -> Draft {
+        let When { pending, scheduled_in, expires_in } = self;
+        let from_now = |millis: i64| Timestamp::from_millis(now.millis() + millis);
+        draft.pending = pending;
+        if let Some(millis) = scheduled_in {
+            draft = draft.scheduled_at(from_now(millis));
+        }
+        match expires_in {
+            Some(millis) => draft.expires_at(from_now(millis)),
+            None => draft,
+        }
+    }
+}
+
+impl End {
+    fn write(self, mut draft: Draft) -> Draft {
+        let End { attempts, on_exhaustion, delivery, timeout, visibility_timeout } = self;
+        draft.spec.retry.on_exhaustion = on_exhaustion;
+        draft.spec.retry.jitter = true;
+        draft.spec.delivery = delivery;
+        draft.spec.visibility_timeout = visibility_timeout;
+        draft = draft.attempts(attempts);
+        match timeout {
+            Some(span) => draft.timeout(span),
+            None => draft,
+        }
+    }
+}
