@@ -1,0 +1,175 @@
+//! Operations: load, let core decide, store.
+
+use std::sync::Arc;
+
+use hapax_core::unique::Key;
+use hapax_core::{
+    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, Verdict, decide, record_reentry,
+    reentry_key,
+};
+use hapax_store::{Action, Answer, Change, Done, Memo, Op, QueueFacts};
+
+use crate::Fault;
+use crate::index::KnownMemo;
+use crate::memo::{self, KeptMemo};
+use crate::row::Stored;
+use crate::tables::Tables;
+
+/// The outer error stops the engine, the inner one is an answer.
+type Outcome<T> = Result<Result<T, Refusal>, Fault>;
+
+impl Tables<'_> {
+    pub(crate) fn apply(&mut self, op: Op) -> Result<Answer, Fault> {
+        let Op { now, action } = op;
+        match action {
+            Action::Enqueue { incoming, memo } => self.remembering(memo, now, |tables| {
+                let outcome = tables.enqueue(*incoming, now)?;
+                Ok(outcome.map(|admission| Done::Enqueued(Box::new(admission))))
+            }),
+            Action::EnqueueAll { incoming, memo } => self.remembering(memo, now, |tables| {
+                let outcome = tables.atomically(|tables| tables.enqueue_all(incoming, now))?;
+                Ok(outcome.map(Done::EnqueuedAll))
+            }),
+            Action::Step { id, event } => {
+                let outcome = self.step(id, event, now)?;
+                Ok(outcome.map(|change| Done::Stepped(Box::new(change))))
+            }
+            Action::Pause(name) => Ok(Ok(Done::Queue(self.let_pause(&name, true, now)))),
+            Action::Resume(name) => Ok(Ok(Done::Queue(self.let_pause(&name, false, now)))),
+        }
+    }
+
+    fn step(&mut self, id: JobId, event: Event, now: Timestamp) -> Outcome<Change> {
+        match self.find(id)? {
+            Some(stored) => self.take_step(stored, event, now),
+            None => Ok(Err(nobody(id, &event))),
+        }
+    }
+
+    /// Lets something happen to a job.
+    pub(crate) fn take_step(&mut self, stored: Arc<Stored>, event: Event, now: Timestamp) -> Outcome<Change> {
+        let before = stored.job.state();
+        let transition = match decide(&stored.job, event, now, &self.rules) {
+            Ok(transition) => transition,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        match transition {
+            Transition::To(mut next) => {
+                if let (Some(key), Some(policy)) = (reentry_key(before, &next), &next.spec.unique) {
+                    let holders = self.holders(key, policy, now)?;
+                    record_reentry(&mut next, &holders, now);
+                }
+                self.put_over(Some(stored), next.clone(), now);
+                Ok(Ok(Change::To { before, job: next }))
+            }
+            Transition::Removed => {
+                let job = stored.job.clone();
+                self.remove(stored);
+                Ok(Ok(Change::Removed { job }))
+            }
+        }
+    }
+
+    fn enqueue(&mut self, incoming: Incoming, now: Timestamp) -> Outcome<Admission> {
+        if let Some(other) = self.find(incoming.id)? {
+            return Ok(Err(Refusal::IdTaken { id: other.job.id, state: other.job.state() }));
+        }
+        let holders = match (&incoming.key, &incoming.spec.unique) {
+            (Some(key), Some(policy)) => self.holders(key, policy, now)?,
+            _ => Vec::new(),
+        };
+        let admission = incoming.admit(holders, now, &self.rules);
+        for (_, holder) in &admission.changed {
+            self.put(holder.clone(), now)?;
+        }
+        if admission.verdict.is_new() {
+            self.put_over(None, admission.job.clone(), now);
+        }
+        Ok(Ok(admission))
+    }
+
+    fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Outcome<Vec<Admission>> {
+        let mut admissions = Vec::with_capacity(batch.len());
+        for (index, incoming) in batch.into_iter().enumerate() {
+            let in_batch = |refusal| Ok(Err(Refusal::InBatch { index, refusal: Box::new(refusal) }));
+            let key = incoming.key;
+            match (self.enqueue(incoming, now)?, key) {
+                (Err(refusal), _) => return in_batch(refusal),
+                (Ok(admission), Some(key)) if admission.verdict == Verdict::Rejected => {
+                    return in_batch(duplicate(&admission, key));
+                }
+                (Ok(admission), _) => admissions.push(admission),
+            }
+        }
+        Ok(Ok(admissions))
+    }
+
+    /// Answers from memory if the same request was answered before, else does it and remembers the answer.
+    fn remembering(
+        &mut self,
+        memo: Option<Memo>,
+        now: Timestamp,
+        work: impl FnOnce(&mut Self) -> Result<Answer, Fault>,
+    ) -> Result<Answer, Fault> {
+        let Some(memo) = memo else { return work(self) };
+        match self.index.memos.get(&memo.key, now) {
+            Some(known) if known.fingerprint == memo.fingerprint => self.recall(known).map(Ok),
+            Some(_) => Ok(Err(Refusal::IdempotencyMismatch)),
+            None => {
+                let answer = work(self)?;
+                self.remember(memo, &answer, now);
+                Ok(answer)
+            }
+        }
+    }
+
+    fn recall(&mut self, known: KnownMemo) -> Result<Done, Fault> {
+        let reply = match self.rows.group.memos.get(&known.seq) {
+            Some(kept) => kept.reply.clone(),
+            None => memo::load(self.rows.reading()?, known.seq)?,
+        };
+        Ok(Done::Remembered(reply))
+    }
+
+    fn remember(&mut self, memo: Memo, answer: &Answer, now: Timestamp) {
+        let Memo { key: name, fingerprint, render } = memo;
+        self.last.memo += 1;
+        let seq = self.last.memo;
+        let replaced = self.index.memos.insert(name.clone(), KnownMemo { seq, since: now, fingerprint });
+        if let Some(old) = replaced {
+            self.forget_memo(old);
+        }
+        self.rows.group.memos.insert(seq, KeptMemo { name, fingerprint, since: now, reply: render(answer) });
+    }
+
+    /// Lets go of an answer, whether the tables have it already or not.
+    pub(crate) fn forget_memo(&mut self, seq: i64) {
+        let group = &mut self.rows.group;
+        if group.memos.remove(&seq).is_none() {
+            group.forgotten_memos.push(seq);
+        }
+    }
+
+    fn let_pause(&mut self, name: &QueueName, paused: bool, now: Timestamp) -> QueueFacts {
+        self.make_queue(name, now);
+        self.rows.group.queues.insert(name.clone());
+        self.index.set_paused(name, paused, now)
+    }
+}
+
+fn nobody(id: JobId, event: &Event) -> Refusal {
+    match event {
+        Event::Revive { .. } | Event::Forget => Refusal::NoDeadLetter(id),
+        Event::Claim { .. }
+        | Event::Acknowledge { .. }
+        | Event::Fail { .. }
+        | Event::Heartbeat { .. }
+        | Event::Cancel
+        | Event::Activate
+        | Event::TimePassed { .. } => Refusal::NotFound(id),
+    }
+}
+
+fn duplicate(admission: &Admission, key: Key) -> Refusal {
+    Refusal::Duplicate { existing: admission.job.id, state: admission.job.state(), key }
+}

@@ -1,0 +1,52 @@
+//! What can be wrong with the file or with SQLite.
+
+/// Why the engine could not read or write its file.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// SQLite refused.
+    #[error("SQLite could not {doing}")]
+    Sqlite {
+        /// What was tried.
+        doing: &'static str,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A value is not what this program writes.
+    #[error("{table}.{column} of row {seq} is damaged: it is {found}")]
+    Damaged {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// The row.
+        seq: i64,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A row that was there has gone.
+    #[error("row {seq} of {table} has gone")]
+    Missing {
+        /// The table.
+        table: &'static str,
+        /// The row.
+        seq: i64,
+    },
+    /// A row of one table lacks its other half.
+    #[error("row {seq} of {table} has no counterpart in {other}")]
+    Orphan {
+        /// The table that has the row.
+        table: &'static str,
+        /// The table that has not.
+        other: &'static str,
+        /// The row.
+        seq: i64,
+    },
+}
+
+impl Fault {
+    /// What turns an error of SQLite into a fault.
+    pub(crate) fn of(doing: &'static str) -> impl Fn(rusqlite::Error) -> Fault {
+        move |source| Fault::Sqlite { doing, source }
+    }
+}

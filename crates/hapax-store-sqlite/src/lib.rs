@@ -1,0 +1,51 @@
+//! The embedded engine: SQLite for truth, memory for indexes, one writer, group commit.
+//!
+//! ```text
+//! callers ─▶ inbox ─▶ writer ──▶ syncer ─▶ callers
+//!                     │  │  ▲        one fdatasync for all groups committed before it
+//!                     │  │  └ indexes in memory, built at start by one scan
+//!                     │  └──▶ checkpointer
+//!                     ▼
+//!             SQLite file ◀── readers ◀─ callers
+//! ```
+//!
+//! The writer takes all requests that wait, applies them to memory, writes the changed rows in one
+//! transaction and commits it without a sync. The syncer makes the log durable and only then answers, while
+//! the writer goes on. Any error of a commit, a sync or a checkpoint stops the process.
+#![warn(missing_docs)]
+
+mod fatal;
+mod fault;
+mod folder;
+mod open;
+mod pragma;
+mod rebuild;
+mod schema;
+
+mod store;
+
+mod inbox;
+mod progress;
+mod request;
+
+mod advance;
+mod checkpoint;
+mod claim;
+mod commit;
+mod group;
+mod syncer;
+mod tables;
+mod writer;
+
+mod cache;
+mod index;
+mod memo;
+mod queue;
+mod read;
+mod row;
+
+pub use fatal::{Fatal, FatalError};
+pub use fault::Fault;
+pub use open::{OpenError, Settings, WatchLog};
+pub use store::SqliteStore;
+pub use syncer::Durable;

@@ -1,0 +1,278 @@
+//! The `options` column: what few jobs set, as JSON; NULL when all of it is default.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use hapax_core::unique::UniquePolicy;
+use hapax_core::{
+    Backoff, Delivery, Exhaustion, GivenTime, JobType, Json, Priority, QueueName, RetryPolicy, Spec, Timeout,
+    Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+use super::cells::millis;
+
+/// The parts of a job that have columns of their own.
+pub(super) struct Columns {
+    pub(super) kind: JobType,
+    pub(super) queue: QueueName,
+    pub(super) priority: Priority,
+    pub(super) unique: Option<UniquePolicy>,
+    pub(super) args: Json,
+    pub(super) meta: Json,
+    pub(super) extra: Json,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Options<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry: Option<Retry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduled_at: Option<Moment<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Moment<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_ms: Option<i64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    timeout_in_seconds: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visibility_timeout_ms: Option<i64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_most_once: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Retry<'a> {
+    max_attempts: u32,
+    initial_interval_ms: i64,
+    /// As text: `serde_json` reads some doubles back with another last digit.
+    backoff_coefficient: Cow<'a, str>,
+    max_interval_ms: i64,
+    jitter: bool,
+    non_retryable_errors: Vec<Cow<'a, str>>,
+    dead_letter: bool,
+    backoff: BackoffName,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Moment<'a> {
+    at: i64,
+    text: Cow<'a, str>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum BackoffName {
+    Constant,
+    Linear,
+    Exponential,
+    Polynomial,
+}
+
+/// Text that is not what `write` makes.
+#[derive(Debug)]
+pub(super) struct Unreadable;
+
+impl From<serde_json::Error> for Unreadable {
+    fn from(_: serde_json::Error) -> Unreadable {
+        Unreadable
+    }
+}
+
+pub(super) fn write(spec: &Spec) -> Option<String> {
+    let Spec {
+        kind: _,
+        queue: _,
+        priority: _,
+        args: _,
+        meta: _,
+        unique: _,
+        extra: _,
+        tags,
+        schema,
+        scheduled_at,
+        expires_at,
+        timeout,
+        visibility_timeout,
+        retry,
+        delivery,
+    } = spec;
+    let retry = Some(retry).filter(|retry| **retry != RetryPolicy::default());
+    let usual = retry.is_none()
+        && tags.is_empty()
+        && schema.is_none()
+        && scheduled_at.is_none()
+        && expires_at.is_none()
+        && timeout.is_none()
+        && visibility_timeout.is_none()
+        && *delivery == Delivery::AtLeastOnce;
+    if usual {
+        return None;
+    }
+    let moment = |given: &'_ Option<GivenTime>| given.clone().map(moment);
+    Some(super::policy::json(&Options {
+        retry: retry.map(write_retry),
+        tags: tags.iter().map(|tag| Cow::Borrowed(&**tag)).collect(),
+        schema: schema.as_deref().map(Cow::Borrowed),
+        scheduled_at: moment(scheduled_at),
+        expires_at: moment(expires_at),
+        timeout_ms: timeout.map(|timeout| millis(timeout.span)),
+        timeout_in_seconds: timeout.is_some_and(|timeout| timeout.in_seconds),
+        visibility_timeout_ms: visibility_timeout.map(millis),
+        at_most_once: *delivery == Delivery::AtMostOnce,
+    }))
+}
+
+fn moment(given: GivenTime) -> Moment<'static> {
+    let GivenTime { at, text } = given;
+    Moment { at: at.millis(), text: Cow::Owned(text.into()) }
+}
+
+fn write_retry(retry: &RetryPolicy) -> Retry<'_> {
+    let RetryPolicy {
+        max_attempts,
+        initial_interval,
+        backoff_coefficient,
+        max_interval,
+        jitter,
+        non_retryable_errors,
+        on_exhaustion,
+        backoff,
+    } = retry;
+    Retry {
+        max_attempts: *max_attempts,
+        initial_interval_ms: millis(*initial_interval),
+        backoff_coefficient: Cow::Owned(backoff_coefficient.to_string()),
+        max_interval_ms: millis(*max_interval),
+        jitter: *jitter,
+        non_retryable_errors: non_retryable_errors.iter().map(|name| Cow::Borrowed(&**name)).collect(),
+        dead_letter: *on_exhaustion == Exhaustion::DeadLetter,
+        backoff: match backoff {
+            Backoff::Constant => BackoffName::Constant,
+            Backoff::Linear => BackoffName::Linear,
+            Backoff::Exponential => BackoffName::Exponential,
+            Backoff::Polynomial => BackoffName::Polynomial,
+        },
+    }
+}
+
+pub(super) fn read(text: Option<&str>) -> Result<Decoded, Unreadable> {
+    let Some(text) = text else { return Ok(Decoded::default()) };
+    let Options {
+        retry,
+        tags,
+        schema,
+        scheduled_at,
+        expires_at,
+        timeout_ms,
+        timeout_in_seconds,
+        visibility_timeout_ms,
+        at_most_once,
+    } = serde_json::from_str(text)?;
+    let timeout = timeout_ms.map(span).transpose()?;
+    Ok(Decoded {
+        retry: retry.map(read_retry).transpose()?.unwrap_or_default(),
+        tags: tags.into_iter().map(Into::into).collect(),
+        schema: schema.map(Into::into),
+        scheduled_at: scheduled_at.map(read_moment),
+        expires_at: expires_at.map(read_moment),
+        timeout: timeout.map(|span| Timeout { span, in_seconds: timeout_in_seconds }),
+        visibility_timeout: visibility_timeout_ms.map(span).transpose()?,
+        delivery: if at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
+    })
+}
+
+/// The column, read.
+pub(super) struct Decoded {
+    retry: RetryPolicy,
+    tags: Vec<Box<str>>,
+    schema: Option<Box<str>>,
+    scheduled_at: Option<GivenTime>,
+    expires_at: Option<GivenTime>,
+    timeout: Option<Timeout>,
+    visibility_timeout: Option<Duration>,
+    delivery: Delivery,
+}
+
+impl Default for Decoded {
+    fn default() -> Decoded {
+        Decoded {
+            retry: RetryPolicy::default(),
+            tags: Vec::new(),
+            schema: None,
+            scheduled_at: None,
+            expires_at: None,
+            timeout: None,
+            visibility_timeout: None,
+            delivery: Delivery::AtLeastOnce,
+        }
+    }
+}
+
+impl Decoded {
+    pub(super) fn with(self, columns: Columns) -> Spec {
+        let Columns { kind, queue, priority, unique, args, meta, extra } = columns;
+        let Decoded { retry, tags, schema, scheduled_at, expires_at, timeout, visibility_timeout, delivery } = self;
+        Spec {
+            kind,
+            queue,
+            priority,
+            args,
+            meta,
+            tags,
+            schema,
+            scheduled_at,
+            expires_at,
+            timeout,
+            visibility_timeout,
+            retry,
+            unique,
+            delivery,
+            extra,
+        }
+    }
+}
+
+fn span(millis: i64) -> Result<Duration, Unreadable> {
+    u64::try_from(millis).map(Duration::from_millis).map_err(|_| Unreadable)
+}
+
+fn read_moment(moment: Moment<'_>) -> GivenTime {
+    let Moment { at, text } = moment;
+    GivenTime { at: Timestamp::from_millis(at), text: text.into() }
+}
+
+fn read_retry(retry: Retry<'_>) -> Result<RetryPolicy, Unreadable> {
+    let Retry {
+        max_attempts,
+        initial_interval_ms,
+        backoff_coefficient,
+        max_interval_ms,
+        jitter,
+        non_retryable_errors,
+        dead_letter,
+        backoff,
+    } = retry;
+    Ok(RetryPolicy {
+        max_attempts,
+        initial_interval: span(initial_interval_ms)?,
+        backoff_coefficient: backoff_coefficient.parse().map_err(|_| Unreadable)?,
+        max_interval: span(max_interval_ms)?,
+        jitter,
+        non_retryable_errors: non_retryable_errors.into_iter().map(Into::into).collect(),
+        on_exhaustion: if dead_letter { Exhaustion::DeadLetter } else { Exhaustion::Discard },
+        backoff: match backoff {
+            BackoffName::Constant => Backoff::Constant,
+            BackoffName::Linear => Backoff::Linear,
+            BackoffName::Exponential => Backoff::Exponential,
+            BackoffName::Polynomial => Backoff::Polynomial,
+        },
+    })
+}

@@ -1,0 +1,243 @@
+//! The stored jobs as the writer sees them: tables, indexes and the group at work, as one.
+
+use std::sync::Arc;
+
+use hapax_core::unique::{Key, UniquePolicy};
+use hapax_core::{Job, JobId, QueueName, Refusal, Rules, State, Timestamp};
+use rusqlite::Connection;
+
+use crate::cache::Cache;
+use crate::group::{Group, Slot};
+use crate::index::{Facts, Index};
+use crate::row::{self, Loader, Saver, Seq, Stored, Turn};
+use crate::{Fault, schema};
+
+/// Everything that an operation may look at or change. A change is in the indexes at once and in the tables
+/// when the group is sealed. Nothing here is ever rolled back: an error stops the engine.
+pub(crate) struct Tables<'c> {
+    pub(crate) rules: Rules,
+    pub(crate) index: Index,
+    pub(crate) rows: Rows<'c>,
+    pub(crate) last: Numbers,
+    /// How to take back what happened since an atomic section began; nothing outside of one.
+    undo: Option<Vec<Undo>>,
+}
+
+/// The numbers that were handed out last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) seq: Seq,
+    pub(crate) turn: Turn,
+    pub(crate) memo: Seq,
+}
+
+/// Jobs by number, wherever they are.
+pub(crate) struct Rows<'c> {
+    db: &'c Connection,
+    loader: Loader<'c>,
+    saver: Saver<'c>,
+    in_transaction: bool,
+    pub(crate) group: Group,
+    cache: Cache,
+}
+
+/// One thing to take back.
+#[derive(Debug)]
+enum Undo {
+    Job { seq: Seq, before: Option<Arc<Stored>>, slot: Option<Slot> },
+    Queue(QueueName),
+}
+
+impl<'c> Tables<'c> {
+    pub(crate) fn new(
+        db: &'c Connection,
+        rules: Rules,
+        index: Index,
+        last: Numbers,
+    ) -> Result<Tables<'c>, Fault> {
+        let (loader, saver) = (Loader::new(db)?, Saver::new(db)?);
+        let (group, cache) = (Group::default(), Cache::default());
+        let rows = Rows { db, loader, saver, in_transaction: false, group, cache };
+        Ok(Tables { rules, index, rows, last, undo: None })
+    }
+
+    pub(crate) fn find(&mut self, id: JobId) -> Result<Option<Arc<Stored>>, Fault> {
+        self.index.seq_of(id).map(|seq| self.rows.load(seq)).transpose()
+    }
+
+    /// The jobs that carry the key, as far as they matter to the policy: all live ones that it covers, and the
+    /// newest of the ended ones that it covers. `resolve` and `record_reentry` look at no others.
+    pub(crate) fn holders(
+        &mut self,
+        key: &Key,
+        policy: &UniquePolicy,
+        now: Timestamp,
+    ) -> Result<Vec<Job>, Fault> {
+        let mut holders = Vec::new();
+        for covered in self.index.keys.live(key, policy, now) {
+            let stored = self.rows.load(covered.seq)?;
+            holders.extend((stored.job.key.as_ref() == Some(key)).then(|| stored.job.clone()));
+        }
+        let mut newest = None;
+        for covered in self.index.keys.ended(key, policy, now) {
+            // Ids break ties, so all that are as new as the newest go along.
+            if newest.is_some_and(|newest| newest != covered.created_at) {
+                break;
+            }
+            let stored = self.rows.load(covered.seq)?;
+            if stored.job.key.as_ref() == Some(key) {
+                newest = Some(covered.created_at);
+                holders.push(stored.job.clone());
+            }
+        }
+        Ok(holders)
+    }
+
+    /// Stores the job, new or in the place of what was stored under its id.
+    pub(crate) fn put(&mut self, job: Job, now: Timestamp) -> Result<(), Fault> {
+        let before = self.find(job.id)?;
+        self.put_over(before, job, now);
+        Ok(())
+    }
+
+    /// Stores the job in the place of what it was.
+    pub(crate) fn put_over(&mut self, before: Option<Arc<Stored>>, job: Job, now: Timestamp) {
+        let turn = match &before {
+            Some(old) if old.job.state() == State::Available || job.state() != State::Available => old.turn,
+            _ => {
+                self.last.turn += 1;
+                self.last.turn
+            }
+        };
+        let seq = before.as_ref().map_or_else(
+            || {
+                self.last.seq += 1;
+                self.last.seq
+            },
+            |before| before.seq,
+        );
+        // A job that stays where it was cannot need a new queue.
+        if before.as_ref().is_none_or(|before| before.job.spec.queue != job.spec.queue) {
+            self.make_queue(&job.spec.queue, now);
+        }
+        self.swap(seq, before, Some(Arc::new(Stored { seq, turn, job })));
+    }
+
+    pub(crate) fn remove(&mut self, before: Arc<Stored>) {
+        self.swap(before.seq, Some(before), None);
+    }
+
+    /// Makes the queue unless it is there.
+    pub(crate) fn make_queue(&mut self, name: &QueueName, now: Timestamp) {
+        if self.index.make_queue(name, now) {
+            self.rows.group.queues.insert(name.clone());
+            self.undo.iter_mut().for_each(|undo| undo.push(Undo::Queue(name.clone())));
+        }
+    }
+
+    /// Does all of the work or, if it is refused, nothing. Numbers handed out meanwhile are not used again.
+    pub(crate) fn atomically<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<Result<T, Refusal>, Fault>,
+    ) -> Result<Result<T, Refusal>, Fault> {
+        self.undo = Some(Vec::new());
+        let result = work(self)?;
+        let undo = self.undo.take().unwrap_or_default();
+        if result.is_err() {
+            undo.into_iter().rev().for_each(|undo| self.take_back(undo));
+        }
+        Ok(result)
+    }
+
+    fn take_back(&mut self, undo: Undo) {
+        match undo {
+            Undo::Job { seq, before, slot } => {
+                let after = self.rows.group.get(seq).and_then(|slot| slot.after.clone());
+                self.reindex(after.as_deref(), before.as_deref());
+                self.rows.group.restore(seq, slot);
+            }
+            Undo::Queue(name) => {
+                self.index.forget_queue(&name);
+                self.rows.group.queues.remove(&name);
+            }
+        }
+    }
+
+    /// The only function that changes a job: whatever is known about jobs follows from here.
+    fn swap(&mut self, seq: Seq, before: Option<Arc<Stored>>, after: Option<Arc<Stored>>) {
+        self.reindex(before.as_deref(), after.as_deref());
+        let slot = self.rows.group.touch(seq, before.as_deref(), after);
+        if let Some(undo) = &mut self.undo {
+            undo.push(Undo::Job { seq, before, slot });
+        }
+    }
+
+    fn reindex(&mut self, before: Option<&Stored>, after: Option<&Stored>) {
+        let before = before.map(|stored| Facts::of(stored, &self.rules));
+        let after = after.map(|stored| Facts::of(stored, &self.rules));
+        self.index.replace(before.as_ref(), after.as_ref());
+    }
+
+    /// Writes and commits the group. Whether there was anything to make durable.
+    pub(crate) fn seal(&mut self) -> Result<bool, Fault> {
+        let wrote = !self.rows.group.is_empty();
+        if wrote {
+            self.rows.begin()?;
+            let Rows { db, saver, group, cache, .. } = &mut self.rows;
+            group.write(db, saver, &self.index, cache)?;
+        }
+        self.rows.end()?;
+        Ok(wrote)
+    }
+
+    /// Removes everything, within a group of its own.
+    pub(crate) fn clear(&mut self) -> Result<(), Fault> {
+        self.rows.begin()?;
+        schema::clear(self.rows.db).map_err(Fault::of("clear the tables"))?;
+        self.rows.end()?;
+        self.rows.cache.clear();
+        self.index.clear();
+        Ok(())
+    }
+}
+
+impl<'c> Rows<'c> {
+    /// The job of that number, which an index knows.
+    pub(crate) fn load(&mut self, seq: Seq) -> Result<Arc<Stored>, Fault> {
+        let touched = self.group.get(seq).map(|slot| slot.after.as_ref());
+        if let Some(stored) = touched.unwrap_or_else(|| self.cache.get(seq)) {
+            return Ok(Arc::clone(stored));
+        }
+        self.begin()?;
+        let stored = self.loader.load(seq)?.ok_or(Fault::Missing { table: "jobs", seq })?;
+        let stored = Arc::new(stored);
+        self.cache.insert(Arc::clone(&stored));
+        Ok(stored)
+    }
+
+    /// The connection, for reading inside the group's transaction.
+    pub(crate) fn reading(&mut self) -> Result<&'c Connection, Fault> {
+        self.begin()?;
+        Ok(self.db)
+    }
+
+    /// One transaction per group, from the first look into the tables on: it saves taking locks per row.
+    fn begin(&mut self) -> Result<(), Fault> {
+        if !self.in_transaction {
+            let begun = row::statement(self.db, "BEGIN IMMEDIATE")?.execute([]);
+            begun.map_err(Fault::of("begin a transaction"))?;
+            self.in_transaction = true;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        if std::mem::take(&mut self.in_transaction) {
+            row::statement(self.db, "COMMIT")?.execute([]).map_err(Fault::of("commit a transaction"))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

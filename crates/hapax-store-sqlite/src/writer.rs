@@ -1,0 +1,153 @@
+//! The one thread that changes anything.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use hapax_core::Rules;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::checkpoint::{self, Checkpointer};
+use crate::inbox::Inbox;
+use crate::index::Index;
+use crate::progress::{Progress, Watchman};
+use crate::read::Readers;
+use crate::request::{Answered, Request, Weight};
+use crate::syncer::{Sealed, Syncer};
+use crate::tables::{Numbers, Tables};
+use crate::{FatalError, Fault};
+
+/// How many requests may wait for the writer.
+pub(crate) const REQUESTS_WAITING_MAX: usize = 8192;
+/// How many jobs one group touches at most, unless a single request touches more.
+const GROUP_JOBS_MAX: usize = 2048;
+/// How many bytes of arguments and metadata one group writes at most, unless a single request has more.
+const GROUP_BYTES_MAX: usize = 4 << 20;
+
+/// Takes all requests that wait, applies them, commits them together, hands them to the syncer, and goes on
+/// with the next ones while the disk works.
+pub(crate) struct Writer {
+    pub(crate) db: Connection,
+    pub(crate) rules: Rules,
+    pub(crate) index: Index,
+    pub(crate) last: Numbers,
+    pub(crate) threads: Threads,
+}
+
+/// The other threads, and what the writer shares with them.
+pub(crate) struct Threads {
+    pub(crate) inbox: Arc<Inbox<Request>>,
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) syncer: Syncer,
+    pub(crate) checkpointer: Checkpointer,
+    pub(crate) readers: Readers,
+    /// Held for as long as the files are in use.
+    pub(crate) lock: File,
+}
+
+impl Writer {
+    /// Starts the thread. `closed` hears when everything is on disk and the files are let go of.
+    pub(crate) fn start(self, closed: oneshot::Sender<()>) -> io::Result<JoinHandle<()>> {
+        let work = move || {
+            let progress = Arc::clone(&self.threads.progress);
+            let _watchman = Watchman { thread: "write", progress: Arc::clone(&progress) };
+            let _doors = (Door(Arc::clone(&self.threads.inbox)), Door(self.threads.readers.inbox()));
+            match self.run() {
+                // Nobody need be waiting.
+                Ok(()) if !progress.has_failed() => drop(closed.send(())),
+                Ok(()) => {}
+                Err(fault) => progress.fail(&FatalError::Fault(fault)),
+            }
+        };
+        thread::Builder::new().name("hapax-write".into()).spawn(work)
+    }
+
+    fn run(self) -> Result<(), Fault> {
+        let Writer { db, rules, index, last, mut threads } = self;
+        let mut tables = Tables::new(&db, rules, index, last)?;
+        threads.work(&db, &mut tables)?;
+        drop(tables);
+        threads.finish(db)
+    }
+}
+
+impl Threads {
+    fn work(&mut self, db: &Connection, tables: &mut Tables<'_>) -> Result<(), Fault> {
+        let inbox = Arc::clone(&self.inbox);
+        loop {
+            let mut total = Weight::default();
+            let fits = |request: &Request| {
+                total = total.plus(request.weight());
+                total.jobs <= GROUP_JOBS_MAX && total.bytes <= GROUP_BYTES_MAX
+            };
+            let Some(requests) = inbox.take(fits) else { return Ok(()) };
+            let sealed = carry_out(self.progress.begin(), requests, tables)?;
+            let wrote = sealed.wrote;
+            if self.syncer.send(sealed).is_err() || self.progress.has_failed() {
+                return Ok(());
+            }
+            if wrote {
+                self.checkpointer.tend(db)?;
+            }
+        }
+    }
+
+    /// Everything answered, everything in the database file, everything let go of.
+    fn finish(self, db: Connection) -> Result<(), Fault> {
+        let Threads { inbox, progress, syncer, checkpointer, readers, lock } = self;
+        inbox.abandon();
+        readers.finish();
+        syncer.finish();
+        checkpointer.finish();
+        if !progress.has_failed() {
+            checkpoint::empty_log(&db)?;
+        }
+        db.close().map_err(|(_, source)| Fault::Sqlite { doing: "close the database", source })?;
+        drop(lock);
+        Ok(())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures the work on a group")]
+fn carry_out(number: u64, requests: Vec<Request>, tables: &mut Tables<'_>) -> Result<Sealed, Fault> {
+    let start = Instant::now();
+    let operations = requests.iter().map(Request::operations).sum();
+    let mut wrote = false;
+    let mut answers = Vec::with_capacity(requests.len());
+    for request in requests {
+        answers.push(answer(request, tables, &mut wrote)?);
+    }
+    wrote |= tables.seal()?;
+    Ok(Sealed { number, wrote, answers, operations, apply: start.elapsed() })
+}
+
+fn answer(request: Request, tables: &mut Tables<'_>, wrote: &mut bool) -> Result<Answered, Fault> {
+    Ok(match request {
+        Request::Commit { ops, caller } => {
+            let answers = ops.into_iter().map(|op| tables.apply(op)).collect::<Result<_, _>>()?;
+            Answered::Commit { answers, caller }
+        }
+        Request::Claim { claim, caller } => Answered::Claim { changes: tables.claim(&claim)?, caller },
+        Request::Advance { now, limit, chance, caller } => {
+            Answered::Advance { advance: tables.advance(now, limit, chance)?, caller }
+        }
+        Request::Reset { caller } => {
+            tables.seal()?;
+            tables.clear()?;
+            *wrote = true;
+            Answered::Reset { caller }
+        }
+    })
+}
+
+/// However the thread ends, nobody may wait for it any more.
+struct Door<T>(Arc<Inbox<T>>);
+
+impl<T> Drop for Door<T> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}

@@ -1,0 +1,162 @@
+//! Opening: whose folder it is, and what a crash, another version or damage leaves there.
+
+#[expect(dead_code, reason = "shared by several test files")]
+mod draft;
+
+use std::error::Error as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use hapax_core::Rules;
+use hapax_store::{Op, Store};
+use hapax_store_sqlite::{Fault, OpenError, Settings, SqliteStore};
+use tempfile::TempDir;
+
+fn open(dir: &Path) -> Result<SqliteStore, OpenError> {
+    let settings = Settings::new(Rules::default(), Arc::new(|_| ()));
+    SqliteStore::open_with(dir, Settings { log_bytes: 1 << 16, ..settings })
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn fill(dir: &Path, ops: Vec<Op>) {
+    let store = open(dir).unwrap();
+    wait(store.commit(ops)).unwrap();
+    wait(store.close()).unwrap();
+}
+
+fn sql(dir: &Path, sql: &str) {
+    rusqlite::Connection::open(dir.join("hapax.db")).unwrap().execute_batch(sql).unwrap();
+}
+
+fn one_job() -> Vec<Op> {
+    vec![draft::enqueue(draft::at(0), draft::incoming(1, draft::spec()))]
+}
+
+#[test]
+fn a_folder_in_use_is_refused() {
+    let folder = folder();
+    let _first = open(folder.path()).unwrap();
+    match open(folder.path()) {
+        Err(OpenError::InUse(path)) => assert!(path.starts_with(folder.path())),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_closed_store_leaves_the_folder_to_the_next() {
+    let folder = folder();
+    let store = open(folder.path()).unwrap();
+    wait(store.close()).unwrap();
+    let _second = open(folder.path()).unwrap();
+    assert!(wait(store.totals()).is_err());
+    assert!(wait(store.get(draft::id(1))).is_err());
+    assert!(wait(store.commit(one_job())).is_err());
+    assert!(wait(store.close()).is_err());
+}
+
+#[test]
+fn a_clean_close_leaves_one_file_of_data() {
+    let folder = folder();
+    fill(folder.path(), one_job());
+    assert!(!folder.path().join("hapax.db-wal").exists());
+}
+
+#[test]
+fn a_newer_format_is_refused_by_its_number() {
+    let folder = folder();
+    fill(folder.path(), one_job());
+    sql(folder.path(), "UPDATE about SET value = 7 WHERE name = 'format'");
+    let error = open(folder.path()).unwrap_err();
+    assert!(matches!(error, OpenError::Newer { found: 7, known: 1, .. }), "{error:?}");
+    assert!(error.to_string().ends_with("has format 7; this program knows formats up to 1"));
+}
+
+#[test]
+fn another_database_is_refused_and_left_alone() {
+    for content in [&b"not a database at all, but longer than nothing"[..], b"x"] {
+        let folder = folder();
+        std::fs::write(folder.path().join("hapax.db"), content).unwrap();
+        assert!(matches!(open(folder.path()), Err(OpenError::Foreign(_))));
+        assert_eq!(std::fs::read(folder.path().join("hapax.db")).unwrap(), content);
+    }
+    let folder = folder();
+    sql(folder.path(), "CREATE TABLE jobs (seq INTEGER PRIMARY KEY)");
+    assert!(matches!(open(folder.path()), Err(OpenError::Foreign(_))));
+}
+
+#[test]
+fn a_creation_that_was_cut_short_starts_over() {
+    for leftovers in [&["hapax.db.new"][..], &["hapax.db.new", "hapax.db.new-wal", "hapax.lock"], &["hapax.lock"]] {
+        let folder = folder();
+        for name in leftovers {
+            std::fs::write(folder.path().join(name), "half of something").unwrap();
+        }
+        fill(folder.path(), one_job());
+        assert!(wait(open(folder.path()).unwrap().get(draft::id(1))).unwrap().is_some());
+        assert!(!folder.path().join("hapax.db.new").exists());
+    }
+    let folder = folder();
+    std::fs::write(folder.path().join("hapax.db"), "").unwrap();
+    fill(folder.path(), one_job());
+}
+
+#[test]
+fn a_log_without_its_database_is_not_swallowed() {
+    let folder = folder();
+    std::fs::write(folder.path().join("hapax.db-wal"), "somebody's jobs").unwrap();
+    assert!(matches!(open(folder.path()), Err(OpenError::LogWithoutDatabase(_))));
+}
+
+#[test]
+fn the_folder_and_its_files_are_the_owners_alone() {
+    let outer = folder();
+    let dir = outer.path().join("a/b");
+    let store = open(&dir).unwrap();
+    wait(store.commit(one_job())).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&dir), 0o700);
+    for name in ["hapax.db", "hapax.db-wal", "hapax.db-shm", "hapax.lock"] {
+        assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_damaged_row_is_named() {
+    for (damage, named) in [
+        ("UPDATE status SET state = 'lost'", "status.state of row 1 is damaged: it is no state"),
+        ("UPDATE jobs SET id = x'00'", "jobs.id of row 1 is damaged: it is of the wrong length"),
+        ("UPDATE jobs SET options = '{\"oops\":1}'", "jobs.options of row 1 is damaged: it is not its JSON"),
+        ("UPDATE jobs SET queue = 'Not A Queue'", "jobs.queue of row 1 is damaged: it is no queue name"),
+        ("UPDATE status SET state = 'active'", "status.token of row 1 is damaged: it is missing"),
+        ("UPDATE status SET fence = -1", "status.fence of row 1 is damaged: it is out of range"),
+        ("DELETE FROM status", "row 1 of jobs has no counterpart in status"),
+        ("DELETE FROM jobs", "row 1 of status has no counterpart in jobs"),
+        ("DELETE FROM queues", "row 1 of jobs has no counterpart in queues"),
+    ] {
+        let folder = folder();
+        fill(folder.path(), one_job());
+        sql(folder.path(), damage);
+        let error = open(folder.path()).unwrap_err();
+        assert_eq!(error.source().unwrap().to_string(), named);
+    }
+}
+
+#[test]
+fn damage_that_only_a_read_finds_fails_that_read() {
+    let folder = folder();
+    fill(folder.path(), one_job());
+    sql(folder.path(), "UPDATE status SET errors = '{'");
+    let store = open(folder.path()).unwrap();
+    let error = wait(store.get(draft::id(1))).unwrap_err();
+    let fault = error.source().unwrap().to_string();
+    assert_eq!(fault, "status.errors of row 1 is damaged: it is not its JSON");
+    let _: Option<Fault> = None;
+}
