@@ -1,0 +1,81 @@
+//! The chores: letting happen what is due. The work (`tick`) takes the time; the loop only sleeps.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use hapax_core::Timestamp;
+use hapax_store::Store;
+
+use crate::settle::Settling;
+use crate::{Broker, Error};
+
+/// Most jobs that one look into the store changes, so that requests get their turn in between.
+const ADVANCE_MAX: usize = 500;
+/// Longest sleep. The clock on the wall may jump, and sleeping follows another clock; and if ever a moment were
+/// missed, this bounds how late it is noticed.
+const NAP_MAX: Duration = Duration::from_secs(1);
+
+impl Broker {
+    /// Does the chores until told to stop, beginning at once with what became due while the server was down. The
+    /// caller owns the task: an error or a panic here must stop the server, for without the chores nothing that is
+    /// scheduled, retried or lost by its worker would ever run.
+    pub async fn run_chores(&self, stop: impl Future<Output = ()>) -> Result<(), Error> {
+        let mut stop = pin!(stop);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                done = self.tick(self.now()) => done?,
+            }
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                () = self.nap() => {}
+            }
+        }
+        self.shared.orphans.finish().await;
+        Ok(())
+    }
+
+    /// Lets everything happen that is due, and sets the alarm for what comes next.
+    pub(crate) async fn tick(&self, now: Timestamp) -> Result<(), Error> {
+        loop {
+            let shared = &self.shared;
+            shared.alarm.silence();
+            let chance = shared.entropy.chance();
+            let advance =
+                Settling::new(shared, now, |store: &dyn Store| store.advance(now, ADVANCE_MAX, chance))
+                    .await?;
+            let overdue = advance.next_due.is_some_and(|at| at <= now);
+            if !overdue {
+                return Ok(());
+            }
+            if advance.changes.is_empty() {
+                // Asking again would give the same answer: better a late look than a busy loop.
+                tracing::error!(next_due = ?advance.next_due, "the store calls something due but lets nothing happen");
+                shared.alarm.silence();
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sleeps until something is due.
+    #[expect(clippy::disallowed_methods, reason = "the chores are what waits for the time")]
+    async fn nap(&self) {
+        let mut longest = pin!(tokio::time::sleep(NAP_MAX));
+        loop {
+            let left = self.shared.alarm.due().map_or(NAP_MAX, |due| due.since(self.now()));
+            if left.is_zero() {
+                return;
+            }
+            tokio::select! {
+                () = &mut longest => return,
+                () = tokio::time::sleep(left.min(NAP_MAX)) => {}
+                () = self.shared.alarm.moved() => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

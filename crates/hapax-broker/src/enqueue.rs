@@ -1,0 +1,117 @@
+//! Enqueue: a job on its way in, or a batch of them.
+
+use hapax_core::unique::Key;
+use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp, Verdict};
+use hapax_store::{Action, Done, Memo, Remembered};
+
+use crate::{Broker, Error};
+
+/// Most jobs of one batch.
+pub const BATCH_MAX: usize = 10_000;
+
+/// A job as a request described it, checked in form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The id that the client chose; one is made if it chose none.
+    pub id: Option<JobId>,
+    /// What the client asks for.
+    pub spec: Spec,
+    /// Its key, if it has a policy.
+    pub key: Option<Key>,
+    /// Whether it waits for activation.
+    pub pending: bool,
+}
+
+/// An answer, or the answer that an earlier request with the same idempotency key got.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Receipt<T> {
+    /// It was done now.
+    Fresh(T),
+    /// It was done before, and answered like this.
+    Remembered(Remembered),
+}
+
+impl Broker {
+    /// Admits a job. A duplicate that its policy wants rejected is refused.
+    pub async fn enqueue(
+        &self,
+        draft: Draft,
+        request_id: &str,
+        memo: Option<Memo>,
+    ) -> Result<Receipt<Admission>, Error> {
+        let now = self.now();
+        let strategy = strategy(&draft);
+        let incoming = Box::new(self.incoming(draft, request_id, now));
+        match self.commit_one(now, Action::Enqueue { incoming, memo }).await? {
+            Done::Enqueued(admission) => {
+                self.count_conflict(&admission.verdict, strategy);
+                accepted(*admission).map(Receipt::Fresh)
+            }
+            Done::Remembered(remembered) => Ok(Receipt::Remembered(remembered)),
+            other => unreachable!("the answer to an enqueue is {other:?}"),
+        }
+    }
+
+    /// Admits all of these jobs or none, at most [`BATCH_MAX`]; each sees the ones before it.
+    ///
+    /// # Panics
+    /// If there are more: whoever takes requests checks it, with an answer for the client.
+    pub async fn enqueue_all(
+        &self,
+        drafts: Vec<Draft>,
+        request_id: &str,
+        memo: Option<Memo>,
+    ) -> Result<Receipt<Vec<Admission>>, Error> {
+        assert!(drafts.len() <= BATCH_MAX, "a batch of {} jobs", drafts.len());
+        let now = self.now();
+        let strategies: Vec<_> = drafts.iter().map(strategy).collect();
+        let incoming = drafts.into_iter().map(|draft| self.incoming(draft, request_id, now)).collect();
+        match self.commit_one(now, Action::EnqueueAll { incoming, memo }).await {
+            Ok(Done::EnqueuedAll(admissions)) => {
+                for (admission, strategy) in admissions.iter().zip(strategies) {
+                    self.count_conflict(&admission.verdict, strategy);
+                }
+                Ok(Receipt::Fresh(admissions))
+            }
+            Ok(Done::Remembered(remembered)) => Ok(Receipt::Remembered(remembered)),
+            Ok(other) => unreachable!("the answer to a batch is {other:?}"),
+            Err(error) => {
+                if let Error::Refused(Refusal::InBatch { index, refusal }) = &error
+                    && let Refusal::Duplicate { .. } = **refusal
+                {
+                    self.count_conflict(&Verdict::Rejected, strategies[*index]);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn incoming(&self, draft: Draft, request_id: &str, now: Timestamp) -> Incoming {
+        let Draft { id, spec, key, pending } = draft;
+        let id = id.unwrap_or_else(|| self.shared.entropy.job_id(now));
+        Incoming { id, spec, key, pending, request_id: Some(request_id.into()) }
+    }
+
+    fn count_conflict(&self, verdict: &Verdict, strategy: Option<&'static str>) {
+        if let (false, Some(strategy)) = (*verdict == Verdict::Created, strategy) {
+            self.shared.observer.conflict(strategy);
+        }
+    }
+}
+
+/// What decides if the job meets a holder.
+fn strategy(draft: &Draft) -> Option<&'static str> {
+    let policy = draft.spec.unique.as_ref()?;
+    Some(if policy.replace.is_some() { "update" } else { policy.on_conflict.name() })
+}
+
+/// A rejection is a commit like any other, for the holder's ledger; to the client it is a refusal.
+fn accepted(admission: Admission) -> Result<Admission, Error> {
+    let Admission { verdict: Verdict::Rejected, job, .. } = &admission else { return Ok(admission) };
+    #[expect(clippy::expect_used, reason = "only a job with a key can stand against another")]
+    let key = job.key.expect("a holder has a key");
+    Err(Refusal::Duplicate { existing: job.id, state: job.state(), key }.into())
+}
+
+#[cfg(test)]
+mod tests;

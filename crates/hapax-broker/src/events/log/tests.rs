@@ -1,0 +1,157 @@
+//! Pages, filters, cursors, gaps and turns.
+
+use hapax_core::{JobId, JobType, Priority, State, Timestamp};
+
+use super::*;
+use crate::events::{EVENTS_KEPT, JobFact, News};
+use crate::testing::queue;
+use crate::{EventKind, NoObserver};
+
+fn log() -> Arc<EventLog> {
+    Arc::new(EventLog::new([1, 2, 3, 4], Arc::new(NoObserver)))
+}
+
+fn event(job_type: &str, name: &str) -> Unnumbered {
+    let at = Timestamp::from_millis(5000);
+    let fact = JobFact::Enqueued { priority: Priority::default(), scheduled_at: None, key: None };
+    let (id, job_type) = (JobId::new(at, [0; 10]), JobType::parse(job_type).unwrap());
+    let news = News::Job { id, job_type, state: State::Available, fact };
+    Unnumbered { at, queue: queue(name), news }
+}
+
+fn paused(name: &str) -> Unnumbered {
+    Unnumbered { at: Timestamp::from_millis(5000), queue: queue(name), news: News::QueuePaused }
+}
+
+fn write(log: &Arc<EventLog>, events: Vec<Unnumbered>) {
+    log.in_turn(|| ()).0.publish(events);
+}
+
+fn query() -> EventQuery {
+    EventQuery { limit: 10, ..EventQuery::default() }
+}
+
+fn after(cursor: &str) -> EventQuery {
+    EventQuery { after: Some(cursor.into()), ..query() }
+}
+
+fn numbers(page: &EventPage) -> Vec<u64> {
+    page.events.iter().map(|event| event.seq).collect()
+}
+
+#[test]
+fn pages_follow_one_another_without_holes_or_repeats() {
+    let log = log();
+    write(&log, (0..7).map(|_| event("a.b", "q")).collect());
+    let mut seen = Vec::new();
+    let mut page = log.page(&EventQuery { limit: 3, ..query() });
+    while page.has_more {
+        seen.extend(numbers(&page));
+        page = log.page(&EventQuery { limit: 3, ..after(&page.cursor) });
+    }
+    seen.extend(numbers(&page));
+    assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7]);
+    write(&log, vec![event("a.b", "q")]);
+    assert_eq!(numbers(&log.page(&after(&page.cursor))), [8]);
+}
+
+#[test]
+fn the_id_of_an_event_is_a_cursor() {
+    let log = log();
+    write(&log, (0..3).map(|_| event("a.b", "q")).collect());
+    let second = log.page(&query()).events[1].id.to_string();
+    let page = log.page(&after(&second));
+    assert_eq!((numbers(&page), page.gap), (vec![3], false));
+}
+
+#[test]
+fn filters_are_joined_by_and() {
+    let log = log();
+    write(&log, vec![event("a.b", "q"), event("a.b", "r"), event("a.c", "q"), paused("q")]);
+    let check = |types: &[&str], queues: &[&str], job_types: &[&str], expected: &[u64]| {
+        let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+        let query =
+            EventQuery { types: owned(types), queues: owned(queues), job_types: owned(job_types), ..query() };
+        assert_eq!(numbers(&log.page(&query)), expected, "{query:?}");
+    };
+    check(&[], &[], &[], &[1, 2, 3, 4]);
+    check(&["job.enqueued"], &[], &[], &[1, 2, 3]);
+    check(&["job.*"], &["q"], &[], &[1, 3]);
+    check(&["*"], &["q", "r"], &["a.b"], &[1, 2]);
+    check(&["queue.paused", "job.started"], &[], &[], &[4]);
+    check(&["job"], &[], &[], &[]);
+    check(&[], &[], &["a"], &[]);
+}
+
+#[test]
+fn a_page_without_matches_still_moves_the_cursor() {
+    let log = log();
+    write(&log, (0..3000).map(|_| event("a.b", "q")).collect());
+    let none = log.page(&EventQuery { queues: vec!["r".into()], ..query() });
+    assert_eq!((none.events.len(), none.has_more), (0, false));
+    write(&log, vec![event("a.b", "r")]);
+    assert_eq!(numbers(&log.page(&after(&none.cursor))), [3001]);
+}
+
+#[test]
+fn whoever_starts_with_an_empty_log_misses_nothing() {
+    let log = log();
+    let empty = log.page(&query());
+    assert_eq!((empty.events.len(), empty.gap), (0, false));
+    write(&log, vec![event("a.b", "q")]);
+    let page = log.page(&after(&empty.cursor));
+    assert_eq!((numbers(&page), page.gap), (vec![1], false));
+}
+
+#[test]
+fn a_cursor_of_another_run_is_a_gap() {
+    let other = Arc::new(EventLog::new([9; 4], Arc::new(NoObserver)));
+    let log = log();
+    write(&other, vec![event("a.b", "q")]);
+    write(&log, vec![event("a.b", "q"), event("a.b", "q")]);
+    for cursor in [&*other.page(&query()).cursor, "evt_nonsense", "42", ""] {
+        let page = log.page(&after(cursor));
+        assert_eq!((numbers(&page), page.gap), (vec![1, 2], true), "{cursor}");
+    }
+}
+
+#[test]
+fn a_cursor_that_fell_out_of_the_log_is_a_gap() {
+    let log = log();
+    write(&log, vec![event("a.b", "q"), event("a.b", "q")]);
+    let ids: Vec<String> = log.page(&query()).events.iter().map(|event| event.id.to_string()).collect();
+    write(&log, (0..EVENTS_KEPT - 1).map(|_| event("a.b", "q")).collect());
+    let just_kept = log.page(&after(&ids[0]));
+    assert_eq!((just_kept.events[0].seq, just_kept.gap), (2, false));
+    write(&log, vec![event("a.b", "q")]);
+    let lost = log.page(&after(&ids[0]));
+    assert_eq!((lost.events[0].seq, lost.gap), (3, true));
+}
+
+#[test]
+fn a_cleared_log_goes_on_with_new_numbers() {
+    let log = log();
+    write(&log, (0..3).map(|_| event("a.b", "q")).collect());
+    let page = log.page(&query());
+    log.clear();
+    assert_eq!(log.page(&query()).events, []);
+    write(&log, vec![paused("q")]);
+    let next = log.page(&after(&page.cursor));
+    assert_eq!((numbers(&next), next.gap), (vec![4], false));
+    assert_eq!(next.events[0].kind(), EventKind::QueuePaused);
+    assert!(log.page(&after(&page.events[0].id.to_string())).gap);
+}
+
+#[test]
+fn events_wait_for_their_turn() {
+    let log = log();
+    let [first, second, third] = [(); 3].map(|()| log.in_turn(|| ()).0);
+    third.publish(vec![event("a.c", "q")]);
+    assert_eq!(log.page(&query()).events, []);
+    first.publish(vec![event("a.a", "q")]);
+    assert_eq!(numbers(&log.page(&query())), [1]);
+    drop(second);
+    let types: Vec<String> =
+        log.page(&query()).events.iter().map(|event| event.job_type().unwrap().to_string()).collect();
+    assert_eq!(types, ["a.a", "a.c"]);
+}

@@ -1,0 +1,147 @@
+//! Seeing a call to the store through: what follows from its answer happens whether or not the caller stays.
+//!
+//! A client may hang up at any time. Then the future of its request is dropped, perhaps between the commit and the
+//! answer; the job is in the store all the same, and somebody may wait for it.
+
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use hapax_core::Timestamp;
+use hapax_store::{Op, Reply, Store, StoreError};
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinSet};
+
+use crate::Error;
+use crate::broker::Shared;
+use crate::consequences::{Consequences, Outcome};
+use crate::events::Ticket;
+
+/// A call to the store, made when it is first polled. Dropped after that, it goes on without its caller.
+pub(crate) struct Settling<T: Outcome, F> {
+    shared: Arc<Shared>,
+    at: Timestamp,
+    progress: Progress<T, F>,
+}
+
+enum Progress<T, F> {
+    Planned(F),
+    UnderWay(Ticket, Reply<T>),
+    Over,
+}
+
+impl<T: Outcome, F: FnOnce(&dyn Store) -> Reply<T>> Settling<T, F> {
+    /// Plans the call.
+    pub(crate) fn new(shared: &Arc<Shared>, at: Timestamp, call: F) -> Settling<T, F> {
+        Settling { shared: Arc::clone(shared), at, progress: Progress::Planned(call) }
+    }
+
+    /// Some stores do their work when called, others take it in when the answer is first polled for: both must
+    /// happen in turn, for the order of events.
+    fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<(Ticket, Result<T, StoreError>)> {
+        let (ticket, mut reply, answer) = match mem::replace(&mut self.progress, Progress::Over) {
+            Progress::Planned(call) => {
+                let (ticket, (reply, answer)) = self.shared.events.in_turn(|| {
+                    let mut reply = call(&*self.shared.store);
+                    let answer = reply.as_mut().poll(context);
+                    (reply, answer)
+                });
+                (ticket, reply, Some(answer))
+            }
+            Progress::UnderWay(ticket, reply) => (ticket, reply, None),
+            Progress::Over => return Poll::Pending,
+        };
+        match answer.unwrap_or_else(|| reply.as_mut().poll(context)) {
+            Poll::Ready(answer) => Poll::Ready((ticket, answer)),
+            Poll::Pending => {
+                self.progress = Progress::UnderWay(ticket, reply);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T: Outcome, F: FnOnce(&dyn Store) -> Reply<T> + Unpin> Future for Settling<T, F> {
+    type Output = Result<T, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let (ticket, answer) = ready!(self.poll_answer(context));
+        let outcome = answer?;
+        self.shared.settle(ticket, self.at, &outcome);
+        Poll::Ready(Ok(outcome))
+    }
+}
+
+impl<T: Outcome, F> Drop for Settling<T, F> {
+    fn drop(&mut self) {
+        if let Progress::UnderWay(ticket, reply) = mem::replace(&mut self.progress, Progress::Over) {
+            self.shared.orphans.adopt(finish_alone(Arc::clone(&self.shared), ticket, self.at, reply));
+        }
+    }
+}
+
+async fn finish_alone<T: Outcome>(shared: Arc<Shared>, ticket: Ticket, at: Timestamp, reply: Reply<T>) {
+    let finish = async {
+        let outcome = reply.await?;
+        shared.settle(ticket, at, &outcome);
+        let now = shared.clock.now();
+        let ops: Vec<Op> = outcome.abandoned().into_iter().map(|action| Op { now, action }).collect();
+        if !ops.is_empty() {
+            Settling::new(&shared, now, |store: &dyn Store| store.commit(ops)).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    if let Err(error) = finish.await {
+        tracing::warn!(%error, "what a client that has gone had asked for was not done");
+    }
+}
+
+impl Shared {
+    /// Lets happen what follows from an answer. Events come first: who is called by the rest may cause more of them.
+    fn settle<T: Outcome>(&self, ticket: Ticket, at: Timestamp, outcome: &T) {
+        let mut consequences = Consequences::new(&self.rules, at);
+        outcome.follow(&mut consequences);
+        let Consequences { events, available, due, .. } = consequences;
+        ticket.publish(events);
+        for (queue, jobs) in &available {
+            self.wakeups.call(queue, *jobs);
+        }
+        if let Some(due) = due {
+            self.alarm.set(due);
+        }
+    }
+}
+
+/// Calls that go on without their callers. The chores own them and wait for them in the end.
+#[derive(Debug, Default)]
+pub(crate) struct Orphans(Mutex<JoinSet<()>>);
+
+impl Orphans {
+    fn adopt(&self, orphan: impl Future<Output = ()> + Send + 'static) {
+        // Without a runtime the server is gone, and everything that the call could lead to with it.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let mut orphans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(finished) = orphans.try_join_next() {
+            report(finished);
+        }
+        orphans.spawn_on(orphan, &runtime);
+    }
+
+    /// Waits for all of them.
+    pub(crate) async fn finish(&self) {
+        let mut orphans = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        while let Some(finished) = orphans.join_next().await {
+            report(finished);
+        }
+    }
+}
+
+fn report(finished: Result<(), JoinError>) {
+    if let Err(error) = finished {
+        tracing::error!(%error, "seeing a call to the store through without its caller went wrong");
+    }
+}
+
+#[cfg(test)]
+mod tests;
