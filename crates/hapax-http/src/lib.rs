@@ -1,0 +1,29 @@
+//! The HTTP binding of Open Job Spec: translates requests for the broker and its answers for clients.
+//!
+//! Nothing here decides about a job. A request goes through one function, `exchange`, whatever its route:
+//! name it, check its head, its key and its size, read it, hand it to the route, answer, count and log.
+#![warn(missing_docs)]
+
+mod config;
+mod limits;
+mod metrics;
+mod server;
+
+mod auth;
+mod body;
+mod call;
+mod compat;
+mod connection;
+mod exchange;
+mod from_wire;
+mod problem;
+mod reply;
+mod request_id;
+mod router;
+mod routes;
+mod to_wire;
+
+pub use config::{ApiKey, Config};
+pub use limits::Limits;
+pub use metrics::Metrics;
+pub use server::{Bound, bind};

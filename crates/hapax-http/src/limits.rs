@@ -1,0 +1,69 @@
+//! How much of everything is too much.
+
+use std::time::Duration;
+
+/// The limits that an operator may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest job, and largest body of every request that is about one job.
+    pub job_bytes: usize,
+    /// Largest body of a request with many jobs.
+    pub request_bytes: usize,
+    /// Most connections at a time; further ones wait to be accepted.
+    pub connections: usize,
+    /// How long a body may take to arrive.
+    pub body_time: Duration,
+    /// How long requests may take to end once the server was told to stop.
+    pub drain_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            job_bytes: 1024 * 1024,
+            request_bytes: 16 * 1024 * 1024,
+            connections: 4096,
+            body_time: Duration::from_secs(30),
+            drain_time: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Most headers of a request.
+pub(crate) const HEADERS_MAX: usize = 64;
+/// Most bytes of names and values of headers.
+pub(crate) const HEADER_BYTES_MAX: usize = 16 * 1024;
+/// Longest path with its query.
+pub(crate) const URI_BYTES_MAX: usize = 8 * 1024;
+/// Longest `Idempotency-Key`.
+pub(crate) const IDEMPOTENCY_KEY_BYTES_MAX: usize = 256;
+
+/// Where the connection itself gives up on a head, without an answer of ours: well beyond what we answer to. For
+/// the number of headers hyper has a limit of its own, 100; setting another one would cost an allocation each time.
+pub(crate) const HEAD_BUFFER_BYTES: usize = 64 * 1024;
+/// How long the head of a request may take, and how long a connection may idle between two requests.
+pub(crate) const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// Requests at a time on one HTTP/2 connection.
+pub(crate) const STREAMS_MAX: u32 = 256;
+/// How often a silent HTTP/2 peer is asked whether it is there.
+pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(30);
+/// How long it may take to answer.
+pub(crate) const PING_TIME: Duration = Duration::from_secs(10);
+
+/// How often a connection is looked at.
+pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(5);
+/// How long a connection without a request in progress is kept.
+pub(crate) const IDLE_TIME: Duration = Duration::from_mins(2);
+/// How long a client may take nothing of an answer.
+pub(crate) const WRITE_STALL_TIME: Duration = Duration::from_secs(30);
+
+/// Largest list of jobs: a page ends early rather than grow beyond it.
+pub(crate) const PAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// How much of an unwanted body is read so that the connection can be used again.
+pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024;
+/// The same for a body that was refused for its size: a client that is still sending would not see the answer.
+pub(crate) const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How long that may take.
+pub(crate) const DISCARD_TIME: Duration = Duration::from_secs(2);

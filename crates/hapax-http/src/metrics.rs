@@ -1,0 +1,111 @@
+//! What is counted, in the text format of Prometheus. Labels are bounded: no queue, type or worker names.
+
+mod observer;
+mod registry;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use hapax_broker::Observer;
+use hapax_core::State;
+use hapax_store::{CommitFacts, CommitObserver, Totals};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::histogram::Histogram;
+
+use observer::Events;
+use registry::{Commits, Gauges, Http, Registered};
+
+/// The server's counters.
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    registered: Arc<Registered>,
+}
+
+/// Which requests share a counter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct RouteLabels {
+    method: String,
+    route: &'static str,
+    status: &'static str,
+}
+
+/// Which requests share a histogram.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct DurationLabels {
+    method: String,
+    route: &'static str,
+}
+
+/// The counters of one route, found once: a look-up by labels for each request would cost more than counting.
+#[derive(Debug, Clone)]
+pub(crate) struct RouteMeter {
+    by_class: [Counter; 5],
+    seconds: Histogram,
+}
+
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+impl Metrics {
+    /// Counters that start at zero.
+    #[expect(clippy::new_without_default, reason = "two sets of counters in one server would be a mistake")]
+    pub fn new() -> Metrics {
+        Metrics { registered: Arc::new(Registered::new()) }
+    }
+
+    /// Who counts what happens to jobs.
+    pub fn broker_observer(&self) -> Arc<dyn Observer> {
+        Arc::new(Events(Arc::clone(&self.registered)))
+    }
+
+    /// Who counts commits.
+    pub fn commit_observer(&self) -> CommitObserver {
+        let registered = Arc::clone(&self.registered);
+        Arc::new(move |facts| {
+            let CommitFacts { operations, apply, sync } = facts;
+            let Commits { operations: sizes, apply_seconds, sync_seconds } = &registered.commits;
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a commit has fewer operations than a double has digits"
+            )]
+            sizes.observe(operations as f64);
+            apply_seconds.observe(apply.as_secs_f64());
+            sync_seconds.observe(sync.as_secs_f64());
+        })
+    }
+
+    pub(crate) fn route(&self, method: &Method, route: &'static str) -> RouteMeter {
+        let Http { requests, seconds } = &self.registered.http;
+        let method = method.as_str();
+        let of_class = |status| {
+            requests.get_or_create(&RouteLabels { method: method.to_owned(), route, status }).clone()
+        };
+        let labels = DurationLabels { method: method.to_owned(), route };
+        RouteMeter { by_class: CLASSES.map(of_class), seconds: seconds.get_or_create(&labels).clone() }
+    }
+
+    /// The text of all counters, with what the store counts itself.
+    pub(crate) fn text(&self, totals: &Totals) -> String {
+        let Gauges { jobs, keys_held, dead_letters } = &self.registered.gauges;
+        for state in State::ALL {
+            jobs.get_or_create(&registry::StateLabel { state: state.name() })
+                .set(signed(totals.counts.of(state)));
+        }
+        keys_held.set(signed(totals.keys_held));
+        dead_letters.set(signed(totals.dead_letters));
+        self.registered.text()
+    }
+}
+
+impl RouteMeter {
+    pub(crate) fn count(&self, status: StatusCode, took: Duration) {
+        let class = usize::from(status.as_u16() / 100).saturating_sub(1).min(CLASSES.len() - 1);
+        self.by_class[class].inc();
+        self.seconds.observe(took.as_secs_f64());
+    }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

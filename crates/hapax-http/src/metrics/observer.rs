@@ -1,0 +1,45 @@
+//! Counts what the broker reports.
+
+use std::sync::Arc;
+
+use hapax_broker::{JobEvent, JobFact, News, Observer};
+
+use super::registry::{Registered, StrategyLabel};
+
+/// Counts events as they happen.
+#[derive(Debug)]
+pub(super) struct Events(pub(super) Arc<Registered>);
+
+impl Observer for Events {
+    fn event(&self, event: &JobEvent) {
+        let jobs = &self.0.jobs;
+        let News::Job { fact, .. } = &event.news else { return };
+        match fact {
+            JobFact::Enqueued { .. } => jobs.enqueued.inc(),
+            JobFact::Scheduled { .. } => jobs.scheduled.inc(),
+            JobFact::Started { waited, .. } => {
+                jobs.wait_seconds.0.observe(waited.as_secs_f64());
+                jobs.started.inc()
+            }
+            JobFact::Completed { duration, .. } => {
+                jobs.run_seconds.0.observe(duration.as_secs_f64());
+                jobs.completed.inc()
+            }
+            JobFact::Failed { duration, .. } => {
+                if let Some(duration) = duration {
+                    jobs.run_seconds.0.observe(duration.as_secs_f64());
+                }
+                jobs.failed.inc()
+            }
+            JobFact::Retrying { .. } => jobs.retried.inc(),
+            JobFact::Discarded { .. } => jobs.discarded.inc(),
+            JobFact::Cancelled { .. } => jobs.cancelled.inc(),
+            JobFact::Heartbeat { .. } => jobs.heartbeats.inc(),
+            JobFact::Expired { .. } => jobs.expired.inc(),
+        };
+    }
+
+    fn conflict(&self, strategy: &'static str) {
+        self.0.jobs.conflicts.get_or_create(&StrategyLabel { strategy }).inc();
+    }
+}

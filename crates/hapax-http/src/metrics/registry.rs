@@ -1,0 +1,175 @@
+//! The names and buckets of everything that is counted.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+use super::{DurationLabels, RouteLabels};
+
+/// Everything that is counted, and the registry that prints it.
+#[derive(Debug)]
+pub(super) struct Registered {
+    registry: Registry,
+    pub(super) jobs: Jobs,
+    pub(super) commits: Commits,
+    pub(super) gauges: Gauges,
+    pub(super) http: Http,
+}
+
+/// What happened to jobs.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    pub(super) enqueued: Counter,
+    pub(super) scheduled: Counter,
+    pub(super) started: Counter,
+    pub(super) completed: Counter,
+    pub(super) failed: Counter,
+    pub(super) retried: Counter,
+    pub(super) discarded: Counter,
+    pub(super) cancelled: Counter,
+    pub(super) expired: Counter,
+    pub(super) heartbeats: Counter,
+    pub(super) conflicts: Family<StrategyLabel, Counter>,
+    pub(super) wait_seconds: Buckets,
+    pub(super) run_seconds: Buckets,
+}
+
+/// How the store's commits went.
+#[derive(Debug)]
+pub(super) struct Commits {
+    pub(super) operations: Histogram,
+    pub(super) apply_seconds: Histogram,
+    pub(super) sync_seconds: Histogram,
+}
+
+/// What the store counts itself.
+#[derive(Debug, Default)]
+pub(super) struct Gauges {
+    pub(super) jobs: Family<StateLabel, Gauge>,
+    pub(super) keys_held: Gauge,
+    pub(super) dead_letters: Gauge,
+}
+
+/// Requests.
+#[derive(Debug)]
+pub(super) struct Http {
+    pub(super) requests: Family<RouteLabels, Counter>,
+    pub(super) seconds: Family<DurationLabels, Histogram, Latency>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct StrategyLabel {
+    pub(super) strategy: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct StateLabel {
+    pub(super) state: &'static str,
+}
+
+/// A histogram over the times that jobs take: 5 ms to about an hour and a half.
+#[derive(Debug)]
+pub(super) struct Buckets(pub(super) Histogram);
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Buckets(Histogram::new(exponential_buckets(0.005, 4.0, 11)))
+    }
+}
+
+/// Makes histograms over the times that requests take: 100 µs to 50 s.
+#[derive(Debug, Clone)]
+pub(super) struct Latency;
+
+impl MetricConstructor<Histogram> for Latency {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(exponential_buckets(0.0001, 3.0, 13))
+    }
+}
+
+impl Registered {
+    pub(super) fn new() -> Registered {
+        let mut registered = Registered {
+            registry: Registry::with_prefix("ojs"),
+            jobs: Jobs::default(),
+            commits: Commits {
+                operations: Histogram::new(exponential_buckets(1.0, 2.0, 14)),
+                apply_seconds: Histogram::new(exponential_buckets(0.00005, 3.0, 12)),
+                sync_seconds: Histogram::new(exponential_buckets(0.00005, 3.0, 12)),
+            },
+            gauges: Gauges::default(),
+            http: Http { requests: Family::default(), seconds: Family::new_with_constructor(Latency) },
+        };
+        registered.register_jobs();
+        registered.register_rest();
+        registered
+    }
+
+    fn register_jobs(&mut self) {
+        let Self { registry, jobs, .. } = self;
+        let counters = [
+            ("jobs_enqueued", "Jobs that became available", &jobs.enqueued),
+            ("jobs_scheduled", "Jobs that wait for their start time", &jobs.scheduled),
+            ("jobs_started", "Deliveries to workers", &jobs.started),
+            ("jobs_completed", "Jobs that were done", &jobs.completed),
+            ("jobs_failed", "Attempts that failed", &jobs.failed),
+            ("jobs_retried", "Failed attempts that another one follows", &jobs.retried),
+            ("jobs_discarded", "Jobs that were given up", &jobs.discarded),
+            ("jobs_cancelled", "Jobs that were called off", &jobs.cancelled),
+            ("jobs_expired", "Jobs that nobody started in time", &jobs.expired),
+            ("heartbeats", "Leases that were extended", &jobs.heartbeats),
+        ];
+        for (name, help, counter) in counters {
+            registry.register(name, help, counter.clone());
+        }
+        registry.register(
+            "unique_conflicts",
+            "Incoming jobs that met a holder of their key, by what decided",
+            jobs.conflicts.clone(),
+        );
+        registry.register(
+            "job_wait_seconds",
+            "How long jobs were available before a worker took them",
+            jobs.wait_seconds.0.clone(),
+        );
+        registry.register(
+            "job_duration_seconds",
+            "How long attempts took, failed ones included",
+            jobs.run_seconds.0.clone(),
+        );
+    }
+
+    fn register_rest(&mut self) {
+        let Self { registry, jobs: _, commits, gauges, http } = self;
+        registry.register("jobs", "Jobs by state", gauges.jobs.clone());
+        registry.register(
+            "unique_keys_held",
+            "Jobs that carry a key and have not ended",
+            gauges.keys_held.clone(),
+        );
+        registry.register("dead_letters", "Jobs in the dead-letter list", gauges.dead_letters.clone());
+        registry.register("commit_operations", "Operations that shared a commit", commits.operations.clone());
+        registry.register(
+            "commit_apply_seconds",
+            "How long applying and writing a commit took",
+            commits.apply_seconds.clone(),
+        );
+        registry.register(
+            "commit_sync_seconds",
+            "How long making a commit durable took",
+            commits.sync_seconds.clone(),
+        );
+        registry.register("http_requests", "Requests by route and class of status", http.requests.clone());
+        registry.register("http_request_duration_seconds", "How long requests took", http.seconds.clone());
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = String::with_capacity(32 * 1024);
+        let written = prometheus_client::encoding::text::encode(&mut text, &self.registry);
+        debug_assert!(written.is_ok(), "memory takes every write");
+        text
+    }
+}

@@ -1,0 +1,111 @@
+//! An answer that says what went wrong.
+
+use std::borrow::Cow;
+use std::error::Error as _;
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use hapax_broker::Error;
+use hapax_core::Refusal;
+use hapax_store::StoreError;
+use hapax_wire::error::{Code, ErrorBody};
+use hapax_wire::writer;
+
+use crate::from_wire::Fault;
+use crate::reply::{Form, Reply};
+use crate::request_id::RequestId;
+use crate::to_wire::refusal;
+
+/// What went wrong, before it knows which request it belongs to.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// The kind.
+    pub(crate) code: Code,
+    /// For a person.
+    pub(crate) message: Cow<'static, str>,
+    /// For a program: a JSON object.
+    pub(crate) details: Option<Vec<u8>>,
+    /// What to do, if it is not the usual.
+    pub(crate) hint: Option<&'static str>,
+}
+
+impl Problem {
+    /// A problem that needs no details.
+    pub(crate) fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Problem {
+        Problem { code, message: message.into(), details: None, hint: None }
+    }
+
+    /// There is no such thing.
+    pub(crate) fn no_resource(kind: &'static str, id: &str) -> Problem {
+        let id: String = id.chars().take(64).collect();
+        let mut details = Vec::new();
+        writer::object(&mut details, |o| {
+            o.text("resource_type", kind);
+            o.text("resource_id", &id);
+        });
+        let message = format!("no {} has the id {id:?}", kind.replace('_', " "));
+        Problem { details: Some(details), ..Problem::new(Code::NotFound, message) }
+    }
+
+    /// The answer to the request of that name.
+    pub(crate) fn reply(&self, id: &RequestId) -> Reply {
+        let details = self.details.as_deref().and_then(|details| std::str::from_utf8(details).ok());
+        let body = ErrorBody {
+            code: self.code,
+            message: &self.message,
+            details,
+            request_id: id.as_str(),
+            hint: self.hint,
+        };
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Reply { status, body: body.to_json().into(), form: Form::Json, headers: self.headers() }
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        match self.code {
+            Code::Unauthenticated => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            // A number of seconds: the SDKs read nothing else.
+            Code::BackendUnavailable => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        headers
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Problem {
+        let Fault { code, message, details } = fault;
+        Problem { details: Some(details), ..Problem::new(code, message) }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refused: Refusal) -> Problem {
+        refusal::problem(&refused)
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Problem {
+        match error {
+            Error::Refused(refused) => refused.into(),
+            Error::Store(error) => of_store(&error),
+        }
+    }
+}
+
+fn of_store(error: &StoreError) -> Problem {
+    let code = match error {
+        StoreError::Failed(_) => Code::BackendError,
+        StoreError::Unknown(_) => Code::OutcomeUnknown,
+        StoreError::Closed => Code::BackendUnavailable,
+    };
+    if code != Code::BackendUnavailable {
+        tracing::error!(cause = error.source().map(tracing::field::display), "{error}");
+    }
+    Problem::new(code, error.to_string())
+}

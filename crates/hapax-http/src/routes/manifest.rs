@@ -1,0 +1,100 @@
+//! `GET /ojs/manifest`: what the server can do.
+
+use hapax_wire::writer::{self, Object};
+
+use crate::call::Call;
+use crate::exchange::Shared;
+use crate::problem::Problem;
+use crate::reply::Reply;
+
+/// How uniqueness is enforced, in words.
+const MECHANISM: &str =
+    "the key is a field of the stored job; comparing and storing are one step of the store";
+
+/// Capabilities by the names of the HTTP binding. What is false here is refused or not routed.
+const CAPABILITIES: &[(&str, bool)] = &[
+    ("batch_enqueue", true),
+    ("cron_jobs", false),
+    ("dead_letter", true),
+    ("delayed_jobs", true),
+    ("job_ttl", true),
+    ("priority_queues", true),
+    ("rate_limiting", false),
+    ("schema_validation", false),
+    ("workflows", false),
+    ("pause_resume", true),
+    ("events", true),
+    ("at_least_once", true),
+    ("at_most_once", true),
+    ("fifo", true),
+    ("leases", true),
+    ("fencing", true),
+    ("late_ack", true),
+    ("long_poll", true),
+    ("idempotency_key", true),
+];
+
+/// What the server has beyond the levels.
+const EXTENSIONS: &[&str] =
+    &["urn:ojs:ext:unique-jobs", "urn:ojs:ext:dead-letter", "urn:ojs:ext:disaster-recovery"];
+
+pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
+    let shared = &*call.shared;
+    let is_plain = call.dialect.manifest_is_plain();
+    let mut out = Vec::with_capacity(2048);
+    writer::object(&mut out, |o| {
+        o.text("specversion", "1.0");
+        o.text("ojs_version", "1.0");
+        o.object("implementation", |o| {
+            o.text("name", "hapax");
+            o.text("version", shared.version);
+            o.text("language", "rust");
+        });
+        o.number("conformance_level", 1);
+        o.text("conformance_tier", "runtime");
+        o.texts("protocols", ["http"]);
+        o.text("backend", shared.backend);
+        o.object("capabilities", |o| {
+            for (name, has) in CAPABILITIES {
+                o.flag(name, *has);
+            }
+            if is_plain {
+                o.flag("unique_jobs", true);
+            } else {
+                o.object("unique_jobs", uniqueness);
+            }
+        });
+        o.text("unique_job_strength", "strong");
+        o.object("uniqueness", uniqueness);
+        if is_plain {
+            o.texts("extensions", EXTENSIONS.iter().copied());
+        } else {
+            o.object("extensions", |o| extensions(o, shared));
+        }
+        o.object("extensions_detail", |o| extensions(o, shared));
+        o.object("endpoints", |o| {
+            o.text("base_url", "/ojs/v1");
+            o.text("manifest", "/ojs/manifest");
+            o.text("health", "/ojs/v1/health");
+        });
+    });
+    Ok(Reply::ok(out))
+}
+
+fn uniqueness(o: &mut Object<'_>) {
+    o.text("strength", "strong");
+    o.text("mechanism", MECHANISM);
+}
+
+fn extensions(o: &mut Object<'_>, shared: &Shared) {
+    o.texts("official", EXTENSIONS.iter().copied());
+    o.object("disaster_recovery", |o| {
+        // 0 is memory, 1 the disk of one machine.
+        o.number("durability_level", u8::from(shared.durable));
+    });
+    o.object("payload_limits", |o| {
+        o.number("max_envelope_bytes", shared.limits.job_bytes);
+        o.number("max_request_bytes", shared.limits.request_bytes);
+        o.number("max_batch_size", hapax_broker::BATCH_MAX);
+    });
+}

@@ -1,0 +1,11 @@
+//! `POST /ojs/v1/queues/{name}/resume`: lets a queue give out jobs again.
+
+use crate::call::Call;
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::to_wire::queue;
+
+pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
+    let facts = call.broker().resume(call.queue()?).await?;
+    Ok(Reply::ok(queue::switched(&facts, call.broker().now())))
+}

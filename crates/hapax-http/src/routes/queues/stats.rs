@@ -1,0 +1,12 @@
+//! `GET /ojs/v1/queues/{name}/stats`: how many jobs of a queue stand where.
+
+use crate::call::Call;
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::to_wire::queue;
+
+pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
+    let name = call.queue()?;
+    let facts = call.broker().queue(name.clone()).await?;
+    Ok(Reply::ok(queue::stats(&name, facts.as_ref(), call.dialect, call.broker().now())))
+}

@@ -1,0 +1,6 @@
+//! The worker protocol: fetch, ack, nack, heartbeat.
+
+pub(crate) mod ack;
+pub(crate) mod fetch;
+pub(crate) mod heartbeat;
+pub(crate) mod nack;

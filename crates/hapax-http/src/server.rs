@@ -1,0 +1,143 @@
+//! The server: listens, accepts, and lets requests end when it is told to stop.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use hapax_broker::Broker;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{JoinError, JoinSet};
+
+use crate::auth::Auth;
+use crate::connection;
+use crate::exchange::Shared;
+use crate::limits::{HEAD_BUFFER_BYTES, HEAD_TIME, HEADER_BYTES_MAX, PING_INTERVAL, PING_TIME, STREAMS_MAX};
+use crate::request_id::Minter;
+use crate::router::router;
+use crate::{Config, Metrics};
+
+/// A server that has its address and serves nobody yet.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    router: Router,
+    connections: usize,
+    drain_time: Duration,
+}
+
+/// Takes the address.
+pub async fn bind(config: Config, broker: Broker, metrics: Metrics) -> io::Result<Bound> {
+    let Config { listen, keys, conformance, limits, backend, durable, version } = config;
+    let listener = TcpListener::bind(listen).await?;
+    #[expect(clippy::disallowed_methods, reason = "measures how long the server is up")]
+    let started = Instant::now();
+    let (connections, drain_time) = (limits.connections, limits.drain_time);
+    let shared = Shared {
+        broker,
+        metrics,
+        auth: Auth::new(keys),
+        limits,
+        minter: Minter::new(),
+        conformance,
+        backend,
+        durable,
+        version,
+        started,
+    };
+    Ok(Bound { listener, router: router(&Arc::new(shared)), connections, drain_time })
+}
+
+impl Bound {
+    /// The address, with the port that was chosen if the configuration left it open.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` comes; then accepts nobody, lets requests in progress end, and returns.
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+        let Bound { listener, router, connections, drain_time } = self;
+        let builder = Arc::new(builder());
+        let places = Arc::new(Semaphore::new(connections));
+        let (stopping, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(ended) = tasks.join_next() => report(ended),
+                (stream, place) = accept(&listener, &places) => {
+                    let (builder, router, stopped) = (Arc::clone(&builder), router.clone(), stopped.clone());
+                    tasks.spawn(async move {
+                        connection::serve(&builder, stream, router, stopped).await;
+                        drop(place);
+                    });
+                }
+            }
+        }
+        drop(listener);
+        stopping.send_replace(true);
+        let drained = async {
+            while let Some(ended) = tasks.join_next().await {
+                report(ended);
+            }
+        };
+        if tokio::time::timeout(drain_time, drained).await.is_err() {
+            tracing::warn!("requests did not end within {drain_time:?}; their connections are cut");
+        }
+        Ok(())
+    }
+}
+
+fn report(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!("a connection ended in a defect: {error}");
+    }
+}
+
+/// The next connection. With all places taken, others wait in the backlog of the system.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+    /// After a failure, so that being out of file descriptors does not become a busy loop.
+    const PAUSE: Duration = Duration::from_millis(50);
+
+    // The semaphore is never closed.
+    let place = Arc::clone(places).acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return (stream, place),
+            Err(error) => {
+                tracing::warn!("a connection could not be accepted: {error}");
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "nothing tells when descriptors are free again"
+                )]
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// HTTP/1.1 and HTTP/2 without TLS, with every limit that hyper has.
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BUFFER_BYTES);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX))
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_TIME);
+    builder
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! What became of incoming jobs.
+
+use axum::http::StatusCode;
+use hapax_core::{Admission, Refusal, Verdict};
+use hapax_store::{Answer, Done, Remembered};
+use hapax_wire::error::Code;
+use hapax_wire::job;
+use hapax_wire::writer::{self, Object};
+
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::request_id::RequestId;
+
+/// The answer to one job.
+pub(crate) fn one(admission: &Admission) -> Reply {
+    let mut out = Vec::with_capacity(job::length_estimate(&admission.job));
+    writer::object(&mut out, |o| {
+        o.object("job", |o| job::members(o, &admission.job));
+        outcome(o, &admission.verdict);
+    });
+    Reply::json(status(admission.verdict.is_new()), out).at_job(admission.job.id)
+}
+
+/// The answer to a batch.
+pub(crate) fn many(admissions: &[Admission]) -> Reply {
+    let length = admissions.iter().map(|admission| job::length_estimate(&admission.job) + 32).sum();
+    let mut out = Vec::with_capacity(length);
+    writer::object(&mut out, |o| {
+        o.array("jobs", admissions, |admission, out| job::write(out, &admission.job));
+        o.number("count", admissions.len());
+        o.array("outcomes", admissions, |admission, out| {
+            writer::object(out, |o| outcome(o, &admission.verdict));
+        });
+    });
+    Reply::json(status(admissions.iter().any(|admission| admission.verdict.is_new())), out)
+}
+
+fn status(is_new: bool) -> StatusCode {
+    if is_new { StatusCode::CREATED } else { StatusCode::OK }
+}
+
+fn outcome(o: &mut Object<'_>, verdict: &Verdict) {
+    o.text("outcome", verdict.name());
+    match verdict {
+        Verdict::Created | Verdict::Rejected => {}
+        Verdict::Replaced(ids) => o.array("replaced", ids, |id, out| writer::plain(out, id)),
+        Verdict::Existing => o.flag("deduplicated", true),
+        Verdict::Updated(fields) => {
+            o.flag("deduplicated", true);
+            o.texts("updated", fields.iter().copied());
+        }
+    }
+}
+
+/// The answer of a store as the client gets it, to be remembered under an idempotency key.
+pub(crate) fn remembered(answer: &Answer, id: &RequestId) -> Remembered {
+    let reply = match answer {
+        Ok(Done::Enqueued(admission)) => match rejection(admission) {
+            Some(refusal) => Problem::from(refusal).reply(id),
+            None => one(admission),
+        },
+        Ok(Done::EnqueuedAll(admissions)) => many(admissions),
+        Err(refusal) => Problem::from(refusal.clone()).reply(id),
+        Ok(Done::Remembered(before)) => return before.clone(),
+        Ok(Done::Stepped(_) | Done::Queue(_)) => {
+            Problem::new(Code::Internal, "only requests that create jobs are remembered").reply(id)
+        }
+    };
+    Remembered { status: reply.status.as_u16(), body: reply.body.to_vec().into() }
+}
+
+/// A rejected job is answered like any other refusal.
+fn rejection(admission: &Admission) -> Option<Refusal> {
+    let Admission { verdict: Verdict::Rejected, job, .. } = admission else { return None };
+    Some(Refusal::Duplicate { existing: job.id, state: job.state(), key: job.key? })
+}

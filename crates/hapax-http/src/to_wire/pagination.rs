@@ -1,0 +1,21 @@
+//! Where a page stands in its list, in the union of the notations that clients read.
+
+use std::fmt::Display;
+
+use hapax_store::Page;
+use hapax_wire::writer::Object;
+
+use crate::from_wire::Listing;
+
+/// Writes the `pagination` member. The Rust SDK wants all of the first four.
+pub(crate) fn write<T>(o: &mut Object<'_>, page: &Page<T>, listing: Listing, next: Option<impl Display>) {
+    o.object("pagination", |o| {
+        o.number("total", page.total);
+        o.number("limit", listing.limit);
+        o.number("offset", listing.offset);
+        o.flag("has_more", page.has_more);
+        if page.has_more {
+            o.plain_if("next_cursor", next);
+        }
+    });
+}

@@ -1,0 +1,90 @@
+//! Queues and their counts.
+
+use hapax_core::{QueueName, State, Timestamp};
+use hapax_store::{Counts, QueueFacts};
+use hapax_wire::writer::{self, Object};
+
+use crate::compat::Dialect;
+
+/// One queue of a list.
+pub(crate) fn item(out: &mut Vec<u8>, facts: &QueueFacts) {
+    writer::object(out, |o| {
+        identity(o, facts);
+        o.plain("created_at", facts.created_at);
+    });
+}
+
+/// The answer to a look at one queue.
+pub(crate) fn one(facts: &QueueFacts) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    writer::object(&mut out, |o| {
+        o.twice("queue", |o| {
+            identity(o, facts);
+            o.plain("created_at", facts.created_at);
+            counts(o, &facts.counts);
+        });
+    });
+    out
+}
+
+/// The answer to pausing and resuming.
+pub(crate) fn switched(facts: &QueueFacts, now: Timestamp) -> Vec<u8> {
+    let mut out = Vec::with_capacity(160);
+    writer::object(&mut out, |o| {
+        o.object("queue", |o| identity(o, facts));
+        o.text("status", status(facts.paused));
+        o.plain(if facts.paused { "paused_at" } else { "resumed_at" }, now);
+    });
+    out
+}
+
+/// The answer to a question for statistics; a queue that was never used has zeros.
+pub(crate) fn stats(
+    name: &QueueName,
+    facts: Option<&QueueFacts>,
+    dialect: Dialect,
+    now: Timestamp,
+) -> Vec<u8> {
+    let paused = facts.is_some_and(|facts| facts.paused);
+    let all = facts.map(|facts| facts.counts).unwrap_or_default();
+    let mut out = Vec::with_capacity(768);
+    writer::object(&mut out, |o| {
+        if dialect.queue_is_a_name() {
+            o.plain("queue", name);
+        } else {
+            o.object("queue", |o| {
+                o.plain("name", name);
+                o.flag("paused", paused);
+                counts(o, &all);
+            });
+        }
+        o.plain("name", name);
+        o.text("status", status(paused));
+        o.flag("paused", paused);
+        counts(o, &all);
+        o.object("stats", |o| {
+            o.plain("queue", name);
+            o.number("depth", all.of(State::Available));
+            counts(o, &all);
+        });
+        o.plain("computed_at", now);
+    });
+    out
+}
+
+fn identity(o: &mut Object<'_>, facts: &QueueFacts) {
+    o.plain("name", &facts.name);
+    o.text("status", status(facts.paused));
+    o.flag("paused", facts.paused);
+}
+
+fn counts(o: &mut Object<'_>, counts: &Counts) {
+    for state in State::ALL {
+        o.number(state.name(), counts.of(state));
+    }
+}
+
+/// A queue is as active as a job can be; the word is the same.
+const fn status(paused: bool) -> &'static str {
+    if paused { "paused" } else { State::Active.name() }
+}

@@ -1,0 +1,341 @@
+//! The one table of error codes, and the envelope in which every error travels.
+
+use crate::writer::{Object, object};
+
+/// A kind of error, by what a client can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the table below says what each means")]
+pub enum Code {
+    InvalidPayload,
+    InvalidRequest,
+    Unauthenticated,
+    NotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    Duplicate,
+    Conflict,
+    LeaseLost,
+    IdempotencyMismatch,
+    PayloadTooLarge,
+    BatchTooLarge,
+    UriTooLong,
+    ValidationError,
+    Unsupported,
+    HeadersTooLarge,
+    Internal,
+    BackendError,
+    OutcomeUnknown,
+    BackendUnavailable,
+}
+
+/// One line of the table.
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    status: u16,
+    retryable: bool,
+    meaning: &'static str,
+    hint: &'static str,
+}
+
+impl Code {
+    /// Every code, by status.
+    pub const ALL: [Code; 20] = [
+        Code::InvalidPayload,
+        Code::InvalidRequest,
+        Code::Unauthenticated,
+        Code::NotFound,
+        Code::MethodNotAllowed,
+        Code::RequestTimeout,
+        Code::Duplicate,
+        Code::Conflict,
+        Code::LeaseLost,
+        Code::IdempotencyMismatch,
+        Code::PayloadTooLarge,
+        Code::BatchTooLarge,
+        Code::UriTooLong,
+        Code::ValidationError,
+        Code::Unsupported,
+        Code::HeadersTooLarge,
+        Code::Internal,
+        Code::BackendError,
+        Code::OutcomeUnknown,
+        Code::BackendUnavailable,
+    ];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The HTTP status.
+    pub const fn status(self) -> u16 {
+        self.row().status
+    }
+
+    /// Whether the same request may succeed later. It never means that a repetition is harmless.
+    pub const fn is_retryable(self) -> bool {
+        self.row().retryable
+    }
+
+    /// What to do, unless the place of the error knows better.
+    pub const fn hint(self) -> &'static str {
+        self.row().hint
+    }
+
+    #[expect(clippy::too_many_lines, reason = "a table, one entry per code")]
+    const fn row(self) -> &'static Row {
+        match self {
+            Code::InvalidPayload => &Row {
+                name: "invalid_payload",
+                status: 400,
+                retryable: false,
+                meaning: "The body is not one JSON value: a syntax error, a member named twice, nesting \
+                          deeper than 64 levels, or nothing at all.",
+                hint: "Send one JSON object in UTF-8; the message names the line and column.",
+            },
+            Code::InvalidRequest => &Row {
+                name: "invalid_request",
+                status: 400,
+                retryable: false,
+                meaning: "A member, parameter or header is missing, has the wrong form or contradicts another.",
+                hint: "Correct the member that details.field names.",
+            },
+            Code::Unauthenticated => &Row {
+                name: "unauthenticated",
+                status: 401,
+                retryable: false,
+                meaning: "The server wants an API key and the request has none, or an unknown one.",
+                hint: "Send the header Authorization: Bearer <key> with a key of this server.",
+            },
+            Code::NotFound => &Row {
+                name: "not_found",
+                status: 404,
+                retryable: false,
+                meaning: "There is no such job, dead letter or path.",
+                hint: "Check the id and the path; finished jobs are removed when their retention ends.",
+            },
+            Code::MethodNotAllowed => &Row {
+                name: "method_not_allowed",
+                status: 405,
+                retryable: false,
+                meaning: "The path exists, but not with this method.",
+                hint: "Use one of the methods in the Allow header.",
+            },
+            Code::RequestTimeout => &Row {
+                name: "request_timeout",
+                status: 408,
+                retryable: true,
+                meaning: "The body did not arrive in time. Nothing was done.",
+                hint: "Send the body without pauses; split large batches.",
+            },
+            Code::Duplicate => &Row {
+                name: "duplicate",
+                status: 409,
+                retryable: false,
+                meaning: "A job with this id exists, or one holds the same uniqueness key and the policy says \
+                          reject.",
+                hint: "The existing job stands for this one; use on_conflict ignore to get it as the answer.",
+            },
+            Code::Conflict => &Row {
+                name: "conflict",
+                status: 409,
+                retryable: false,
+                meaning: "The job is in a state in which this cannot happen to it.",
+                hint: "Read the job; details say where it is and where it would have to be.",
+            },
+            Code::LeaseLost => &Row {
+                name: "lease_lost",
+                status: 409,
+                retryable: false,
+                meaning: "The worker does not hold the job, or not any longer. Nothing was changed.",
+                hint: "Drop the result: the job was given to another worker, called off or has ended.",
+            },
+            Code::IdempotencyMismatch => &Row {
+                name: "idempotency_mismatch",
+                status: 409,
+                retryable: false,
+                meaning: "The Idempotency-Key was used within 24 hours with another request.",
+                hint: "Use a new Idempotency-Key for a new request, and the same body for a repeated one.",
+            },
+            Code::PayloadTooLarge => &Row {
+                name: "payload_too_large",
+                status: 413,
+                retryable: false,
+                meaning: "The body, or one job in it, is larger than the server takes.",
+                hint: "Keep large data elsewhere and pass a reference to it.",
+            },
+            Code::BatchTooLarge => &Row {
+                name: "BATCH_SIZE_EXCEEDED",
+                status: 413,
+                retryable: false,
+                meaning: "The batch has more jobs than details.max_batch_size.",
+                hint: "Send several smaller batches.",
+            },
+            Code::UriTooLong => &Row {
+                name: "uri_too_long",
+                status: 414,
+                retryable: false,
+                meaning: "The path with its query is longer than the server takes.",
+                hint: "Ask for fewer things at once.",
+            },
+            Code::ValidationError => &Row {
+                name: "validation_error",
+                status: 422,
+                retryable: false,
+                meaning: "The retry policy cannot be followed.",
+                hint: "Correct the member of retry that the message names.",
+            },
+            Code::Unsupported => &Row {
+                name: "unsupported",
+                status: 422,
+                retryable: false,
+                meaning: "The request asks for a feature or protocol version that this server does not have.",
+                hint: "The manifest at /ojs/manifest lists what the server can do.",
+            },
+            Code::HeadersTooLarge => &Row {
+                name: "headers_too_large",
+                status: 431,
+                retryable: false,
+                meaning: "The request has too many headers, or too long ones.",
+                hint: "Send fewer and shorter headers.",
+            },
+            Code::Internal => &Row {
+                name: "internal",
+                status: 500,
+                retryable: false,
+                meaning: "The server has a defect. It may or may not have done what was asked.",
+                hint: "Report the request id; the server's log has the details.",
+            },
+            Code::BackendError => &Row {
+                name: "backend_error",
+                status: 500,
+                retryable: true,
+                meaning: "The store failed. Nothing was changed.",
+                hint: "Try again later; the server's log has the cause.",
+            },
+            Code::OutcomeUnknown => &Row {
+                name: "outcome_unknown",
+                status: 500,
+                retryable: false,
+                meaning: "The store did not answer. The request may or may not have been carried out.",
+                hint: "Look before repeating it; with an Idempotency-Key or a job id of your own a repetition is safe.",
+            },
+            Code::BackendUnavailable => &Row {
+                name: "backend_unavailable",
+                status: 503,
+                retryable: true,
+                meaning: "The server is shutting down. Nothing was changed.",
+                hint: "Try again after Retry-After seconds.",
+            },
+        }
+    }
+}
+
+/// An error on its way to a client.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorBody<'e> {
+    /// The kind.
+    pub code: Code,
+    /// What happened, for a person.
+    pub message: &'e str,
+    /// What happened, for a program: the text of a JSON object.
+    pub details: Option<&'e str>,
+    /// The request that failed.
+    pub request_id: &'e str,
+    /// What to do, if it is not what the table says.
+    pub hint: Option<&'e str>,
+}
+
+impl ErrorBody<'_> {
+    /// The body of the response.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(512 + self.message.len() + self.details.map_or(0, str::len));
+        object(&mut out, |o| o.object("error", |o| self.members(o)));
+        out
+    }
+
+    fn members(&self, o: &mut Object<'_>) {
+        let Self { code, message, details, request_id, hint } = *self;
+        o.text("code", code.name());
+        o.text("type", code.name());
+        o.text("message", message);
+        o.flag("retryable", code.is_retryable());
+        if let Some(details) = details {
+            o.raw("details", details);
+        }
+        o.text("request_id", request_id);
+        o.text("hint", hint.unwrap_or(code.hint()));
+        // Two names for one link: the suite reads the first, the error document defines the second.
+        o.plain("docs_url", format_args!("docs/errors.md#{}", anchor(code)));
+        o.plain("doc_url", format_args!("docs/errors.md#{}", anchor(code)));
+    }
+}
+
+/// The heading of the code in `docs/errors.md`, as a link names it.
+fn anchor(code: Code) -> String {
+    code.name().to_ascii_lowercase()
+}
+
+/// The page `docs/errors.md`.
+pub fn page() -> String {
+    use std::fmt::Write as _;
+
+    let mut page = String::from(
+        "# Errors\n\n\
+         Printed from the table in `crates/hapax-wire/src/error.rs`; a test keeps this page equal to it.\n\n\
+         Every error is a JSON object `{\"error\": {…}}` with `code`, `type` (the same), `message`, `retryable`,\n\
+         `request_id`, `hint`, `docs_url`, `doc_url` and often `details`. `retryable` says that the same request\n\
+         may succeed later, not that repeating it is harmless: for that there are `Idempotency-Key` and job ids.\n\n\
+         | code | status | retryable |\n|---|---|---|\n",
+    );
+    for code in Code::ALL {
+        let Row { name, status, retryable, .. } = code.row();
+        let _infallible = writeln!(page, "| [`{name}`](#{}) | {status} | {retryable} |", anchor(code));
+    }
+    for code in Code::ALL {
+        let Row { name, meaning, hint, .. } = code.row();
+        let _infallible = write!(page, "\n## {name}\n\n{meaning}\n\n{hint}\n");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_page_in_the_docs_is_the_table() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
+        let page = page();
+        if fs::read_to_string(&path).is_ok_and(|text| text == page) {
+            return;
+        }
+        fs::write(&path, page).unwrap();
+        panic!("docs/errors.md differed from the table and was written anew: look at it and keep it");
+    }
+
+    #[test]
+    fn every_code_has_its_own_name_and_an_error_status() {
+        for (index, code) in Code::ALL.into_iter().enumerate() {
+            assert!((400..600).contains(&code.status()), "{code:?}");
+            assert!(Code::ALL[..index].iter().all(|other| other.name() != code.name()), "{code:?}");
+        }
+        assert!(Code::ALL.is_sorted_by_key(|code| code.status()));
+    }
+
+    #[test]
+    fn an_envelope_has_every_member() {
+        let body = ErrorBody {
+            code: Code::NotFound,
+            message: "no job has the id \"x\"",
+            details: Some(r#"{"resource_type":"job"}"#),
+            request_id: "req_1",
+            hint: None,
+        };
+        insta::assert_snapshot!(String::from_utf8(body.to_json()).unwrap());
+    }
+}

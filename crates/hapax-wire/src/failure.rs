@@ -1,0 +1,26 @@
+//! A failed attempt as clients see it.
+
+use hapax_core::Failure;
+
+use crate::writer::Object;
+
+/// The members of one failure. `type` and `message` are always strings: the Rust SDK reads nothing else.
+pub(crate) fn members(o: &mut Object<'_>, failure: &Failure) {
+    let Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace } = failure;
+    o.text("type", kind);
+    o.text("message", message);
+    o.text("code", code);
+    if let Some(retryable) = retryable {
+        o.flag("retryable", *retryable);
+    }
+    o.number("attempt", attempt);
+    // The retry document calls it timestamp, the error document occurred_at.
+    o.plain("occurred_at", occurred_at);
+    o.plain("timestamp", occurred_at);
+    if let Some(details) = details {
+        o.raw("details", details.as_str());
+    }
+    if !backtrace.is_empty() {
+        o.texts("backtrace", backtrace.iter().map(|line| &**line));
+    }
+}

@@ -1,0 +1,214 @@
+//! A job as clients see it: one flat object, absent members left out, never null.
+
+use hapax_core::{Cause, Delivery, GivenTime, Job, Phase, RetryPolicy, Spec, Timestamp, WorkerId};
+
+use crate::failure;
+use crate::policy;
+use crate::writer::{Object, object};
+
+/// The members that the server itself gives a job or a reply that shows one. An attribute of a client with
+/// such a name would stand beside them a second time.
+pub const SYSTEM_MEMBERS: &[&str] = &[
+    "activated_at",
+    "attempt",
+    "cancelled_at",
+    "completed_at",
+    "created_at",
+    "deduplicated",
+    "discarded_at",
+    "enqueued_at",
+    "error",
+    "errors",
+    "fence",
+    "job",
+    "job_id",
+    "lease",
+    "lease_expires_at",
+    "next_attempt_at",
+    "next_retry_at",
+    "outcome",
+    "previous_state",
+    "re_enqueued_at",
+    "replaced",
+    "result",
+    "retry_delay_ms",
+    "started_at",
+    "state",
+    "updated",
+    "worker_id",
+];
+
+/// Appends the job.
+pub fn write(out: &mut Vec<u8>, job: &Job) {
+    object(out, |o| members(o, job));
+}
+
+/// Appends a job that a worker just fetched: the same, with the worker's right to it.
+pub fn write_fetched(out: &mut Vec<u8>, job: &Job) {
+    object(out, |o| {
+        members(o, job);
+        if let Phase::Active { lease, .. } = &job.phase {
+            o.plain("lease", lease.token);
+            o.plain("lease_expires_at", lease.deadline);
+        }
+        o.number("fence", job.fence);
+    });
+}
+
+/// Writes what a worker wants to know when it reported on a job: where the job is and when it goes on. The id
+/// stands under two names, as the suite and the HTTP binding each read another.
+pub fn standing(o: &mut Object<'_>, job: &Job) {
+    o.plain("id", job.id);
+    o.plain("job_id", job.id);
+    o.plain("state", job.state().name());
+    o.number("attempt", job.attempt);
+    o.number("max_attempts", job.spec.retry.max_attempts);
+    moments(o, &job.phase);
+    o.number_if("retry_delay_ms", job.retry_delay.map(|delay| delay.as_millis()));
+}
+
+/// About how many bytes the job takes, so that a buffer is allocated once.
+pub fn length_estimate(job: &Job) -> usize {
+    /// Members of the server with their names.
+    const REST: usize = 640;
+    /// A policy or a failure with its names.
+    const EACH: usize = 384;
+
+    let Spec { args, meta, extra, unique, .. } = &*job.spec;
+    let optional = job.history.entries().len() + usize::from(unique.is_some());
+    REST + args.as_str().len() + meta.as_str().len() + extra.as_str().len() + optional * EACH
+}
+
+/// Writes the members of the job into an object.
+pub fn members(o: &mut Object<'_>, job: &Job) {
+    let Job {
+        id,
+        spec,
+        key: _,
+        created_at,
+        enqueued_at,
+        activated_at,
+        started_at,
+        attempt,
+        fence: _,
+        phase,
+        history,
+        retry_delay,
+        ledger: _,
+        reentered_beside: _,
+    } = job;
+    o.raw("specversion", "\"1.0\"");
+    o.plain("id", id);
+    o.plain("type", spec.kind.as_str());
+    o.plain("queue", spec.queue.as_str());
+    o.raw("args", spec.args.as_str());
+    o.raw("meta", spec.meta.as_str());
+    o.number("priority", spec.priority);
+    o.plain("state", phase.state().name());
+    o.number("attempt", attempt);
+    o.number("max_attempts", spec.retry.max_attempts);
+    o.plain("created_at", created_at);
+    o.plain_if("enqueued_at", *enqueued_at);
+    o.plain_if("activated_at", *activated_at);
+    o.plain_if("started_at", *started_at);
+    moments(o, phase);
+    facts(o, phase);
+    o.number_if("retry_delay_ms", retry_delay.map(|delay| delay.as_millis()));
+    wishes(o, spec);
+    if let Some(unique) = &spec.unique {
+        policy::unique(o, unique, job);
+    }
+    if let Some(current) = history.current() {
+        o.object("error", |o| failure::members(o, current));
+    }
+    if !history.entries().is_empty() {
+        o.array("errors", history.entries(), |entry, out| object(out, |o| failure::members(o, entry)));
+    }
+    o.members_of(spec.extra.as_str());
+}
+
+/// The moments that belong to the job's present place.
+fn moments(o: &mut Object<'_>, phase: &Phase) {
+    match phase {
+        Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending | Phase::Active { .. } => {}
+        Phase::Retryable { at } => {
+            // The suite reads the first, the events document writes the second.
+            o.plain("next_attempt_at", at);
+            o.plain("next_retry_at", at);
+        }
+        Phase::Completed { at, .. } => o.plain("completed_at", at),
+        Phase::Cancelled { at, .. } => o.plain("cancelled_at", at),
+        Phase::Discarded { at, cause, .. } => {
+            o.plain_if("completed_at", completed_at(*at, cause));
+            o.plain("discarded_at", at);
+        }
+    }
+}
+
+/// What else belongs there.
+fn facts(o: &mut Object<'_>, phase: &Phase) {
+    match phase {
+        Phase::Active { lease, .. } => {
+            o.text_if("worker_id", lease.worker.as_ref().map(WorkerId::as_str));
+        }
+        Phase::Completed { result: Some(result), .. } => o.raw("result", result.as_str()),
+        Phase::Cancelled { from, .. } => o.plain("previous_state", from.name()),
+        Phase::Completed { result: None, .. }
+        | Phase::Scheduled { .. }
+        | Phase::Available { .. }
+        | Phase::Pending
+        | Phase::Retryable { .. }
+        | Phase::Discarded { .. } => {}
+    }
+}
+
+/// A job that failed for good counts as completed, one that nobody started in time does not (L2-TTL-001).
+fn completed_at(at: Timestamp, cause: &Cause) -> Option<Timestamp> {
+    match cause {
+        Cause::Failed | Cause::LeaseExpired(_) => Some(at),
+        Cause::Expired => None,
+    }
+}
+
+/// What the client asked for beyond the usual.
+fn wishes(o: &mut Object<'_>, spec: &Spec) {
+    o.plain_if("scheduled_at", spec.scheduled_at.as_ref().map(given));
+    o.plain_if("expires_at", spec.expires_at.as_ref().map(given));
+    if let Some(timeout) = spec.timeout {
+        o.number("timeout_ms", timeout.span.as_millis());
+        if timeout.in_seconds {
+            o.number("timeout", timeout.span.as_secs());
+        }
+    }
+    o.number_if("visibility_timeout_ms", spec.visibility_timeout.map(|span| span.as_millis()));
+    if !spec.tags.is_empty() {
+        o.texts("tags", spec.tags.iter().map(|tag| &**tag));
+    }
+    o.text_if("schema", spec.schema.as_deref());
+    if spec.delivery == Delivery::AtMostOnce {
+        o.text("delivery", delivery_name(spec.delivery));
+    }
+    if spec.retry == RetryPolicy::default() {
+        o.raw("retry", DEFAULT_RETRY);
+    } else {
+        policy::retry(o, &spec.retry);
+    }
+}
+
+fn given(time: &GivenTime) -> &str {
+    &time.text
+}
+
+/// The default policy, written once: most jobs have it.
+const DEFAULT_RETRY: &str = r#"{"max_attempts":3,"initial_interval":"PT1S","backoff_coefficient":2.0,"max_interval":"PT5M","jitter":true,"non_retryable_errors":[],"on_exhaustion":"discard","backoff_strategy":"exponential"}"#;
+
+/// The name on the wire.
+pub const fn delivery_name(delivery: Delivery) -> &'static str {
+    match delivery {
+        Delivery::AtLeastOnce => "at_least_once",
+        Delivery::AtMostOnce => "at_most_once",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! The shapes of jobs in every place of their life.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hapax_core::unique::{Dimensions, Field, FieldSet, Key, Ledger, LedgerEntry, Replacement, UniquePolicy};
+use hapax_core::{
+    Backoff, Exhaustion, Failure, History, JobId, JobType, Json, Lease, LeaseToken, Priority, QueueName,
+    State, Timeout, WorkerId,
+};
+
+use super::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_760_000_000_000 + seconds * 1000)
+}
+
+fn job(phase: Phase) -> Job {
+    let spec = Spec {
+        kind: JobType::parse("email.send").unwrap(),
+        queue: QueueName::default_queue(),
+        priority: Priority::default(),
+        args: Json::from_trusted(r#"[ {"n": 1.0, "big": 12345678901234567890} ]"#),
+        meta: Json::empty_object(),
+        tags: Vec::new(),
+        schema: None,
+        scheduled_at: None,
+        expires_at: None,
+        timeout: None,
+        visibility_timeout: None,
+        retry: RetryPolicy::default(),
+        unique: None,
+        delivery: Delivery::AtLeastOnce,
+        extra: Json::empty_object(),
+    };
+    Job {
+        id: JobId::new(at(0), [7; 10]),
+        spec: Arc::new(spec),
+        key: None,
+        created_at: at(0),
+        enqueued_at: Some(at(0)),
+        activated_at: None,
+        started_at: None,
+        attempt: 0,
+        fence: 0,
+        phase,
+        history: History::default(),
+        retry_delay: None,
+        ledger: Ledger::default(),
+        reentered_beside: None,
+    }
+}
+
+fn written(job: &Job) -> String {
+    let mut out = Vec::with_capacity(length_estimate(job));
+    write(&mut out, job);
+    let text = String::from_utf8(out).unwrap();
+    serde_json::from_str::<serde_json::Value>(&text).expect("a job is valid JSON");
+    text
+}
+
+/// The members behind `max_attempts` and before `retry`, which is where phases differ.
+fn middle(job: &Job) -> String {
+    let text = written(job);
+    let start = text.find("\"max_attempts\"").unwrap();
+    let end = text.find(",\"retry\":").unwrap();
+    format!("{} … {}", &text[text.find("\"state\"").unwrap()..start], &text[start..end])
+}
+
+#[test]
+fn a_plain_job_shows_its_arguments_as_they_were_sent() {
+    insta::assert_snapshot!(written(&job(Phase::Available { lapsed: None })));
+}
+
+#[test]
+fn the_default_policy_is_what_the_constant_says() {
+    let mut out = Vec::new();
+    object(&mut out, |o| policy::retry(o, &RetryPolicy::default()));
+    assert_eq!(String::from_utf8(out).unwrap(), format!("{{\"retry\":{DEFAULT_RETRY}}}"));
+}
+
+#[test]
+fn every_place_of_its_life_has_its_own_members() {
+    let lease = Lease {
+        token: LeaseToken::new([1; 16]),
+        worker: WorkerId::parse("w-1"),
+        deadline: at(60),
+        length: Duration::from_secs(60),
+    };
+    let result = Some(Json::from_trusted("{\"ok\" : true}"));
+    let phases = [
+        Phase::Scheduled { at: at(60) },
+        Phase::Available { lapsed: Some(lease.clone()) },
+        Phase::Pending,
+        Phase::Active { lease: lease.clone(), times_out_at: None },
+        Phase::Retryable { at: at(9) },
+        Phase::Completed { at: at(9), result },
+        Phase::Completed { at: at(9), result: None },
+        Phase::Cancelled { at: at(9), from: State::Active },
+        Phase::Discarded { at: at(9), cause: Cause::Failed, dead_letter: true },
+        Phase::Discarded { at: at(9), cause: Cause::LeaseExpired(lease), dead_letter: false },
+        Phase::Discarded { at: at(9), cause: Cause::Expired, dead_letter: false },
+    ];
+    let lines: Vec<String> = phases.into_iter().map(|phase| middle(&job(phase))).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_fetched_job_carries_the_lease_and_nobody_else_sees_it() {
+    let lease = Lease {
+        token: LeaseToken::new([1; 16]),
+        worker: None,
+        deadline: at(60),
+        length: Duration::from_secs(60),
+    };
+    let mut job = job(Phase::Active { lease, times_out_at: None });
+    job.fence = 3;
+    let mut out = Vec::new();
+    write_fetched(&mut out, &job);
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.ends_with(
+        r#","lease":"01010101010101010101010101010101","lease_expires_at":"2025-10-09T08:54:20.000Z","fence":3}"#
+    ), "{text}");
+    assert!(!written(&job).contains("lease"));
+}
+
+#[test]
+fn a_job_with_every_wish_shows_them_all_normalised() {
+    let mut job = job(Phase::Available { lapsed: None });
+    let spec = Arc::make_mut(&mut job.spec);
+    spec.tags = vec!["a".into(), "b\"".into()];
+    spec.schema = Some("urn:x".into());
+    spec.scheduled_at = Some(GivenTime { at: at(0), text: "2025-10-09T10:53:20+02:00".into() });
+    spec.expires_at = Some(GivenTime::computed(at(100)));
+    spec.timeout = Some(Timeout { span: Duration::from_secs(90), in_seconds: true });
+    spec.visibility_timeout = Some(Duration::from_secs(30));
+    spec.delivery = Delivery::AtMostOnce;
+    spec.extra = Json::from_trusted(r#"{"x_custom":[1]}"#);
+    spec.retry = RetryPolicy {
+        max_attempts: 5,
+        jitter: false,
+        non_retryable_errors: vec!["Auth.*".into()],
+        on_exhaustion: Exhaustion::DeadLetter,
+        backoff: Backoff::Linear,
+        ..RetryPolicy::default()
+    };
+    insta::assert_snapshot!(written(&job));
+}
+
+#[test]
+fn a_holder_shows_its_policy_its_key_and_its_ledger() {
+    let mut job = job(Phase::Available { lapsed: None });
+    job.key = Some(Key::from_bytes([0xab; 32]));
+    job.reentered_beside = Some(JobId::new(at(1), [8; 10]));
+    let entry = LedgerEntry { at: at(2), outcome: "existing", request_id: Some("req_1".into()) };
+    job.ledger = Ledger::restored(12, vec![entry]);
+    let fields: FieldSet = [Field::Args, Field::Priority].into_iter().collect();
+    Arc::make_mut(&mut job.spec).unique = Some(UniquePolicy {
+        dimensions: Dimensions { queue: true, args: true, meta: true },
+        args_keys: Some(vec!["user_id".into()]),
+        meta_keys: Some(vec!["tenant".into()]),
+        period: Some(Duration::from_secs(3600)),
+        replace: Some(Replacement::default().with(State::Scheduled, fields)),
+        ..UniquePolicy::default()
+    });
+    let text = written(&job);
+    insta::assert_snapshot!(&text[text.find("\"unique\"").unwrap()..]);
+}
+
+#[test]
+fn failures_stand_in_the_history_and_the_newest_as_the_error() {
+    let failure = |attempt, details: Option<&str>| Failure {
+        attempt,
+        kind: "Timeout".into(),
+        code: "handler_error".into(),
+        message: "no \"answer\"".into(),
+        occurred_at: at(5),
+        retryable: details.is_some().then_some(false),
+        details: details.map(Json::from_trusted),
+        backtrace: if details.is_some() { vec!["a.rs:1".into()] } else { Vec::new() },
+    };
+    let mut job = job(Phase::Retryable { at: at(9) });
+    job.retry_delay = Some(Duration::from_millis(1500));
+    job.history = History::restored(vec![failure(1, None), failure(2, Some("{\"a\": 1}"))], true);
+    let text = written(&job);
+    insta::assert_snapshot!(&text[text.find("\"error\"").unwrap()..]);
+    assert!(text.contains("\"retry_delay_ms\":1500"));
+    job.history = History::restored(vec![failure(1, None)], false);
+    assert!(!written(&job).contains("\"error\":"));
+}
+
+#[test]
+fn the_names_that_the_server_writes_are_reserved_and_sorted() {
+    assert!(SYSTEM_MEMBERS.is_sorted());
+}

@@ -1,0 +1,212 @@
+//! Writes JSON into one buffer, member by member, without a tree in between.
+//!
+//! Replies carry other people's JSON, which has to come back byte for byte, and are made once per request: a
+//! writer that appends is the shortest way to both.
+
+use std::fmt::Display;
+use std::io::Write as _;
+
+/// Appends an object; `fill` writes its members.
+pub fn object(out: &mut Vec<u8>, fill: impl FnOnce(&mut Object<'_>)) {
+    out.push(b'{');
+    fill(&mut Object { out, is_empty: true });
+    out.push(b'}');
+}
+
+/// Appends an array; `write` appends each item.
+pub fn array<T>(
+    out: &mut Vec<u8>,
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(T, &mut Vec<u8>),
+) {
+    out.push(b'[');
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(item, out);
+    }
+    out.push(b']');
+}
+
+/// Appends a string with whatever escapes it needs.
+pub fn text(out: &mut Vec<u8>, text: &str) {
+    let written = serde_json::to_writer(out, text);
+    debug_assert!(written.is_ok(), "a string can always be written to memory");
+}
+
+/// Appends a string whose text needs no escapes, such as an id or a moment.
+pub fn plain(out: &mut Vec<u8>, text: impl Display) {
+    let written = write!(out, "\"{text}\"");
+    debug_assert!(written.is_ok(), "memory takes every write");
+}
+
+/// Appends bytes as lower-case hexadecimal digits, without quotes.
+pub fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend(bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]).map(|digit| DIGITS[usize::from(digit)]));
+}
+
+/// An object that is being written. Names are written as they are, so they must need no escapes.
+#[derive(Debug)]
+pub struct Object<'w> {
+    out: &'w mut Vec<u8>,
+    is_empty: bool,
+}
+
+impl Object<'_> {
+    /// Starts a member; the caller appends its value.
+    pub fn member(&mut self, name: &str) -> &mut Vec<u8> {
+        if !self.is_empty {
+            self.out.push(b',');
+        }
+        self.is_empty = false;
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+
+    /// A string.
+    pub fn text(&mut self, name: &str, value: &str) {
+        text(self.member(name), value);
+    }
+
+    /// A string, if there is one.
+    pub fn text_if(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
+    }
+
+    /// A string that needs no escapes.
+    pub fn plain(&mut self, name: &str, value: impl Display) {
+        plain(self.member(name), value);
+    }
+
+    /// A string that needs no escapes, if there is one.
+    pub fn plain_if(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.plain(name, value);
+        }
+    }
+
+    /// A number.
+    pub fn number(&mut self, name: &str, value: impl Display) {
+        let written = write!(self.member(name), "{value}");
+        debug_assert!(written.is_ok(), "memory takes every write");
+    }
+
+    /// A number, if there is one.
+    pub fn number_if(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.number(name, value);
+        }
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&mut self, name: &str, value: bool) {
+        self.raw(name, if value { "true" } else { "false" });
+    }
+
+    /// JSON text as it stands.
+    pub fn raw(&mut self, name: &str, json: &str) {
+        self.member(name).extend_from_slice(json.as_bytes());
+    }
+
+    /// An object.
+    pub fn object(&mut self, name: &str, fill: impl FnOnce(&mut Object<'_>)) {
+        object(self.member(name), fill);
+    }
+
+    /// An array.
+    pub fn array<T>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        write: impl FnMut(T, &mut Vec<u8>),
+    ) {
+        array(self.member(name), items, write);
+    }
+
+    /// An array of strings.
+    pub fn texts<'t>(&mut self, name: &str, items: impl IntoIterator<Item = &'t str>) {
+        self.array(name, items, |item, out| text(out, item));
+    }
+
+    /// The members of an object that is given as JSON text.
+    pub fn members_of(&mut self, json: &str) {
+        let inside = json.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or("").trim();
+        if inside.is_empty() {
+            return;
+        }
+        if !self.is_empty {
+            self.out.push(b',');
+        }
+        self.is_empty = false;
+        self.out.extend_from_slice(inside.as_bytes());
+    }
+
+    /// An object, and its members once more beside it.
+    pub fn twice(&mut self, name: &str, fill: impl FnOnce(&mut Object<'_>)) {
+        let out = self.member(name);
+        let start = out.len() + 1;
+        object(out, fill);
+        let end = out.len() - 1;
+        if start < end {
+            out.push(b',');
+            out.extend_from_within(start..end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(fill: impl FnOnce(&mut Object<'_>)) -> String {
+        let mut out = Vec::new();
+        object(&mut out, fill);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn members_stand_in_order_with_their_own_text() {
+        let json = written(|o| {
+            o.text("a", "x\"\n");
+            o.number("b", -1);
+            o.raw("c", "[1.0,1e3]");
+            o.flag("d", true);
+            o.object("e", |_| {});
+            o.texts("f", ["g", "h"]);
+            o.text_if("i", None);
+        });
+        assert_eq!(json, r#"{"a":"x\"\n","b":-1,"c":[1.0,1e3],"d":true,"e":{},"f":["g","h"]}"#);
+    }
+
+    #[test]
+    fn members_of_another_object_join_with_one_comma() {
+        assert_eq!(written(|o| o.members_of("{}")), "{}");
+        assert_eq!(written(|o| o.members_of(r#"{ "a":1 }"#)), r#"{"a":1}"#);
+        let json = written(|o| {
+            o.members_of(r#"{"a":1}"#);
+            o.members_of("{ }");
+            o.members_of(r#"{"b":2,"c":3}"#);
+            o.flag("d", false);
+        });
+        assert_eq!(json, r#"{"a":1,"b":2,"c":3,"d":false}"#);
+    }
+
+    #[test]
+    fn an_object_can_stand_inside_and_flat() {
+        assert_eq!(written(|o| o.twice("job", |o| o.number("a", 1))), r#"{"job":{"a":1},"a":1}"#);
+        assert_eq!(written(|o| o.twice("job", |_| {})), r#"{"job":{}}"#);
+    }
+
+    #[test]
+    fn bytes_become_lower_case_digits() {
+        let mut out = Vec::new();
+        hex(&mut out, &[0x00, 0xab, 0xff]);
+        assert_eq!(out, b"00abff");
+    }
+}
