@@ -1,0 +1,165 @@
+//! The command line. The same settings may stand in the environment and in a file; see `config.rs`.
+
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+
+use crate::value::{Listen, Span};
+
+/// A durable background-job server: a job that was accepted is never lost, a job that is declared unique
+/// exists once.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server: Open Job Spec over HTTP
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(Box<Serve>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Take settings from this TOML file: the same names as the flags below, without the dashes in front
+    #[arg(long, env = "HAPAX_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// What can be said on the command line, in the environment and in a file, with one name in all three.
+#[derive(Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Where to listen [default: 127.0.0.1:8080]
+    #[arg(long, env = "HAPAX_LISTEN", value_name = "ADDR:PORT")]
+    pub(crate) listen: Option<Listen>,
+
+    /// Where jobs are kept; the folder is made if it is not there [default: ./hapax-data]
+    #[arg(long, env = "HAPAX_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// What keeps the jobs [default: embedded]
+    #[arg(long, env = "HAPAX_STORE")]
+    pub(crate) store: Option<StoreKind>,
+
+    /// Answer only to clients that show a key of this file: one `name:secret` per line, not readable by others
+    #[arg(long, env = "HAPAX_API_KEY_FILE", value_name = "FILE")]
+    pub(crate) api_key_file: Option<PathBuf>,
+
+    /// Listen beyond this machine without keys, because a proxy in front asks who calls
+    #[arg(long, env = "HAPAX_INSECURE", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) insecure: Option<bool>,
+
+    /// How long a worker holds a job without a heartbeat, unless it or the job says otherwise [default: PT30M]
+    #[arg(long, env = "HAPAX_VISIBILITY_TIMEOUT", value_name = "DURATION")]
+    pub(crate) visibility_timeout: Option<Span>,
+
+    /// How long completed jobs are kept [default: P7D]
+    #[arg(long, env = "HAPAX_RETAIN_COMPLETED", value_name = "DURATION")]
+    pub(crate) retain_completed: Option<Span>,
+
+    /// How long cancelled jobs are kept [default: P7D]
+    #[arg(long, env = "HAPAX_RETAIN_CANCELLED", value_name = "DURATION")]
+    pub(crate) retain_cancelled: Option<Span>,
+
+    /// How long discarded jobs are kept, dead letters among them [default: P30D]
+    #[arg(long, env = "HAPAX_RETAIN_DISCARDED", value_name = "DURATION")]
+    pub(crate) retain_discarded: Option<Span>,
+
+    /// Largest job [default: 1048576]
+    #[arg(long, env = "HAPAX_MAX_JOB_BYTES", value_name = "BYTES")]
+    pub(crate) max_job_bytes: Option<usize>,
+
+    /// Largest request with many jobs [default: 16777216]
+    #[arg(long, env = "HAPAX_MAX_REQUEST_BYTES", value_name = "BYTES")]
+    pub(crate) max_request_bytes: Option<usize>,
+
+    /// How log lines are written, to standard error [default: text]
+    #[arg(long, env = "HAPAX_LOG")]
+    pub(crate) log: Option<LogFormat>,
+
+    /// Which log lines are written: error, warn, info, debug, trace, or a filter as in RUST_LOG [default: info]
+    #[arg(long, env = "HAPAX_LOG_LEVEL", value_name = "FILTER")]
+    pub(crate) log_level: Option<String>,
+
+    /// For the conformance suite: anybody may wipe everything. Only on this machine
+    #[arg(long, env = "HAPAX_CONFORMANCE", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) conformance: Option<bool>,
+}
+
+/// What keeps the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StoreKind {
+    /// One SQLite file in the data folder; every answer is on disk first
+    Embedded,
+    /// Memory: everything is gone when the server stops
+    Memory,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LogFormat {
+    /// For eyes
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hapax serve                  listen on 127.0.0.1:8080, keep jobs in ./hapax-data
+  hapax serve --help           everything that can be set";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  hapax serve
+  hapax serve --store memory --listen 127.0.0.1:9000
+  hapax serve --listen 0.0.0.0:8080 --data /var/lib/hapax --api-key-file /etc/hapax/keys --log json
+  hapax serve --config /etc/hapax.toml
+
+A setting on the command line comes before one in the environment, that before one in the file:
+  listen = \"0.0.0.0:8080\"
+  api-key-file = \"/etc/hapax/keys\"
+  retain-completed = \"P1D\"
+
+Durations are written as in ISO 8601: PT30S, PT30M, P7D.
+
+Other names in the environment:
+  OJS_PORT     the port to listen on at 127.0.0.1, unless --listen or HAPAX_LISTEN is given
+  OJS_API_KEY  one key that clients may show, by the name of default
+  RUST_LOG     the same as HAPAX_LOG_LEVEL
+
+SIGTERM and SIGINT stop the server: it ends the requests in progress first. A second one stops it at once.";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_has_a_name_in_the_environment_that_follows_from_it() {
+        let serve = Cli::command().find_subcommand("serve").cloned().unwrap();
+        for flag in serve.get_arguments().filter(|flag| flag.get_id() != "help") {
+            let long = flag.get_long().unwrap();
+            let expected = format!("HAPAX_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(flag.get_env().and_then(|name| name.to_str()), Some(&*expected), "--{long}");
+        }
+    }
+}

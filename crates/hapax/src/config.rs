@@ -1,0 +1,188 @@
+//! The configuration: settings from the command line, the environment and a file, joined, completed and checked.
+
+mod exposure;
+mod file;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hapax_core::{Retention, Rules};
+use hapax_http::{ApiKey, Limits};
+
+use crate::cli::{LogFormat, Serve, Settings, StoreKind};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::keys;
+use crate::value::Listen;
+
+const PORT: u16 = 8080;
+const DATA: &str = "./hapax-data";
+const LOG_LEVEL: &str = "info";
+/// How long requests may take to end after a signal: less than the 30 s after which supervisors usually kill.
+const DRAIN_TIME: Duration = Duration::from_secs(25);
+
+/// Everything that was decided about the server.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) store: StoreConfig,
+    pub(crate) keys: Vec<ApiKey>,
+    pub(crate) conformance: bool,
+    pub(crate) rules: Rules,
+    pub(crate) limits: Limits,
+    pub(crate) log: LogConfig,
+}
+
+/// What keeps the jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StoreConfig {
+    Embedded { data: PathBuf },
+    Memory,
+}
+
+/// Which log lines are written, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogConfig {
+    pub(crate) format: LogFormat,
+    pub(crate) filter: String,
+}
+
+impl Config {
+    /// What follows from the command line and the environment.
+    pub(crate) fn load(serve: Serve, environment: Environment) -> Result<Config, Failure> {
+        let Serve { config, settings } = serve;
+        let file = match config {
+            Some(path) => file::read(&path)?,
+            None => Settings::default(),
+        };
+        Config::resolve(settings.with_aliases(&environment)?.or(file), environment)
+    }
+
+    fn resolve(settings: Settings, environment: Environment) -> Result<Config, Failure> {
+        let Settings {
+            listen,
+            data,
+            store,
+            api_key_file,
+            insecure,
+            visibility_timeout,
+            retain_completed,
+            retain_cancelled,
+            retain_discarded,
+            max_job_bytes,
+            max_request_bytes,
+            log,
+            log_level,
+            conformance,
+        } = settings;
+        let Rules { visibility_timeout: usual, retention } = Rules::default();
+        let rules = Rules {
+            visibility_timeout: visibility_timeout.map_or(usual, |span| span.0),
+            retention: Retention {
+                completed: retain_completed.map_or(retention.completed, |span| span.0),
+                cancelled: retain_cancelled.map_or(retention.cancelled, |span| span.0),
+                discarded: retain_discarded.map_or(retention.discarded, |span| span.0),
+            },
+        };
+        let limits = limits(max_job_bytes, max_request_bytes);
+        let config = Config {
+            listen: listen.map_or_else(|| on_this_machine(PORT), |listen| listen.0),
+            store: match store.unwrap_or(StoreKind::Embedded) {
+                StoreKind::Embedded => StoreConfig::Embedded { data: data.unwrap_or_else(|| DATA.into()) },
+                StoreKind::Memory => StoreConfig::Memory,
+            },
+            keys: keys::load(api_key_file.as_deref(), environment.api_key)?,
+            conformance: conformance.unwrap_or(false),
+            rules,
+            limits,
+            log: LogConfig {
+                format: log.unwrap_or(LogFormat::Text),
+                filter: log_level.unwrap_or_else(|| LOG_LEVEL.into()),
+            },
+        };
+        config.check(insecure.unwrap_or(false))?;
+        Ok(config)
+    }
+
+    fn check(&self, insecure: bool) -> Result<(), Failure> {
+        if self.rules.visibility_timeout.is_zero() {
+            return Err(Failure::new("visibility-timeout must be longer than zero"));
+        }
+        let Limits { job_bytes, request_bytes, .. } = self.limits;
+        if job_bytes == 0 || job_bytes > request_bytes {
+            return Err(Failure::new(format!(
+                "max-job-bytes is {job_bytes}; it must be at least 1 and at most max-request-bytes, which is \
+                 {request_bytes}"
+            )));
+        }
+        exposure::check(self, insecure)
+    }
+}
+
+impl Settings {
+    /// Other names in the environment stand behind our own.
+    fn with_aliases(mut self, environment: &Environment) -> Result<Settings, Failure> {
+        if let (None, Some(port)) = (self.listen, &environment.port) {
+            let port = port
+                .parse()
+                .map_err(|_| Failure::new(format!("OJS_PORT is \"{port}\", which is no port")))?;
+            self.listen = Some(Listen(on_this_machine(port)));
+        }
+        self.log_level = self.log_level.or_else(|| environment.log_filter.clone());
+        Ok(self)
+    }
+
+    /// The same with values of another source where there are none.
+    fn or(self, other: Settings) -> Settings {
+        let Settings {
+            listen,
+            data,
+            store,
+            api_key_file,
+            insecure,
+            visibility_timeout,
+            retain_completed,
+            retain_cancelled,
+            retain_discarded,
+            max_job_bytes,
+            max_request_bytes,
+            log,
+            log_level,
+            conformance,
+        } = self;
+        Settings {
+            listen: listen.or(other.listen),
+            data: data.or(other.data),
+            store: store.or(other.store),
+            api_key_file: api_key_file.or(other.api_key_file),
+            insecure: insecure.or(other.insecure),
+            visibility_timeout: visibility_timeout.or(other.visibility_timeout),
+            retain_completed: retain_completed.or(other.retain_completed),
+            retain_cancelled: retain_cancelled.or(other.retain_cancelled),
+            retain_discarded: retain_discarded.or(other.retain_discarded),
+            max_job_bytes: max_job_bytes.or(other.max_job_bytes),
+            max_request_bytes: max_request_bytes.or(other.max_request_bytes),
+            log: log.or(other.log),
+            log_level: log_level.or(other.log_level),
+            conformance: conformance.or(other.conformance),
+        }
+    }
+}
+
+fn on_this_machine(port: u16) -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, port).into()
+}
+
+fn limits(max_job_bytes: Option<usize>, max_request_bytes: Option<usize>) -> Limits {
+    let usual = Limits::default();
+    Limits {
+        job_bytes: max_job_bytes.unwrap_or(usual.job_bytes),
+        request_bytes: max_request_bytes.unwrap_or(usual.request_bytes),
+        drain_time: DRAIN_TIME,
+        ..usual
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Where settings come from, what they default to, and what is refused.
+
+use std::io::Write as _;
+
+use clap::Parser as _;
+
+use super::*;
+use crate::cli::{Cli, Command};
+use crate::keys::Secret;
+
+/// The configuration of a command line, read as if nothing stood in the environment but this.
+fn load(arguments: &[&str], environment: Environment) -> Result<Config, Failure> {
+    let Command::Serve(serve) = Cli::parse_from(["hapax", "serve"].iter().chain(arguments)).command;
+    Config::load(*serve, environment)
+}
+
+fn loaded(arguments: &[&str]) -> Config {
+    load(arguments, Environment::default()).unwrap()
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], sentence: &str) -> Failure {
+    let failure = load(arguments, Environment::default()).unwrap_err();
+    assert!(failure.sentence().contains(sentence), "{failure}");
+    failure
+}
+
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file
+}
+
+#[test]
+fn the_defaults_are_a_safe_server_on_this_machine() {
+    let config = loaded(&[]);
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(config.store, StoreConfig::Embedded { data: "./hapax-data".into() });
+    assert!(config.keys.is_empty() && !config.conformance);
+    assert_eq!(config.rules, Rules::default());
+    assert_eq!(config.log, LogConfig { format: LogFormat::Text, filter: "info".into() });
+    assert_eq!((config.limits.job_bytes, config.limits.request_bytes), (1 << 20, 16 << 20));
+}
+
+#[test]
+fn every_setting_of_the_file_arrives() {
+    let settings = file(
+        "listen = '127.0.0.1:1'\ndata = 'd'\nstore = 'embedded'\ninsecure = true\nconformance = true\n\
+         visibility-timeout = 'PT1S'\nretain-completed = 'PT2S'\nretain-cancelled = 'PT3S'\n\
+         retain-discarded = 'PT4S'\nmax-job-bytes = 5\nmax-request-bytes = 6\nlog = 'json'\nlog-level = 'debug'\n",
+    );
+    let config = loaded(&["--config", settings.path().to_str().unwrap()]);
+    assert_eq!(config.listen.port(), 1);
+    assert_eq!(config.store, StoreConfig::Embedded { data: "d".into() });
+    assert!(config.conformance);
+    let Rules { visibility_timeout, retention: Retention { completed, cancelled, discarded } } = config.rules;
+    assert_eq!(
+        [visibility_timeout, completed, cancelled, discarded].map(|span| span.as_secs()),
+        [1, 2, 3, 4]
+    );
+    assert_eq!((config.limits.job_bytes, config.limits.request_bytes), (5, 6));
+    assert_eq!(config.log, LogConfig { format: LogFormat::Json, filter: "debug".into() });
+}
+
+#[test]
+fn a_flag_comes_before_an_alias_in_the_environment_and_that_before_the_file() {
+    let settings = file("listen = '127.0.0.1:1'\nlog-level = 'debug'\n");
+    let path = settings.path().to_str().unwrap();
+    let environment =
+        || Environment { port: Some("2".into()), log_filter: Some("trace".into()), ..Environment::default() };
+    let from_file = load(&["--config", path], Environment::default()).unwrap();
+    assert_eq!((from_file.listen.port(), &*from_file.log.filter), (1, "debug"));
+    let from_environment = load(&["--config", path], environment()).unwrap();
+    assert_eq!((from_environment.listen.port(), &*from_environment.log.filter), (2, "trace"));
+    let arguments = ["--config", path, "--listen", "127.0.0.1:3", "--log-level", "warn"];
+    let from_flags = load(&arguments, environment()).unwrap();
+    assert_eq!((from_flags.listen.port(), &*from_flags.log.filter), (3, "warn"));
+}
+
+#[test]
+fn a_switch_can_be_turned_off_again() {
+    let settings = file("conformance = true\n");
+    let path = settings.path().to_str().unwrap();
+    assert!(loaded(&["--config", path]).conformance);
+    assert!(!loaded(&["--config", path, "--conformance=false"]).conformance);
+    assert!(loaded(&["--conformance", "--store", "memory"]).conformance);
+}
+
+#[test]
+fn a_server_that_others_can_reach_needs_keys_or_a_word() {
+    for listen in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:80"] {
+        let failure = refused(&["--listen", listen], "can be reached from outside");
+        assert!(failure.advice().unwrap().contains("--api-key-file"), "{failure}");
+        loaded(&["--listen", listen, "--insecure"]);
+        let environment =
+            Environment { api_key: Some(Secret::new("0123456789abcdef")), ..Environment::default() };
+        assert_eq!(load(&["--listen", listen], environment).unwrap().keys.len(), 1);
+    }
+    for listen in ["127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+        loaded(&["--listen", listen]);
+    }
+}
+
+#[test]
+fn a_conformance_server_is_never_reached_from_outside() {
+    refused(&["--listen", "0.0.0.0:1", "--conformance", "--insecure"], "anybody may wipe everything");
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    refused(&["--visibility-timeout", "PT0S"], "visibility-timeout must be longer than zero");
+    refused(&["--max-job-bytes", "2", "--max-request-bytes", "1"], "max-job-bytes is 2");
+    refused(&["--max-job-bytes", "0"], "max-job-bytes is 0");
+    refused(&["--config", "does/not/exist.toml"], "could not read the settings in does/not/exist.toml");
+    let port = load(&[], Environment { port: Some("http".into()), ..Environment::default() });
+    assert!(port.unwrap_err().sentence().contains("OJS_PORT is \"http\""));
+}

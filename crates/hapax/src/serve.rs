@@ -1,0 +1,163 @@
+//! The server's life: its parts are put together, run until a signal or a failure, and end in order.
+
+use std::io;
+use std::net::SocketAddr;
+use std::process;
+use std::sync::Arc;
+
+use hapax_broker::Broker;
+use hapax_core::Rules;
+use hapax_http::{Bound, Metrics};
+use hapax_store::{CommitObserver, MemoryStore, Store};
+use hapax_store_sqlite::{OpenError, SqliteStore};
+use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinSet};
+
+use crate::banner::Banner;
+use crate::cli::LogFormat;
+use crate::clock::SystemClock;
+use crate::config::{Config, LogConfig, StoreConfig};
+use crate::entropy::SystemEntropy;
+use crate::failure::Failure;
+use crate::signals::Signals;
+
+/// Runs the server until it is told to stop.
+pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+    let Config {
+        listen,
+        store: kept,
+        keys,
+        conformance,
+        rules,
+        limits,
+        log: LogConfig { format, filter: _ },
+    } = config;
+    let metrics = Metrics::new();
+    let store = open(&kept, rules.clone(), metrics.commit_observer())?;
+    let entropy = SystemEntropy::open();
+    let entropy = entropy.map_err(|error| Failure::because("the system gives no random numbers", &error))?;
+    let observer = metrics.broker_observer();
+    let broker = Broker::new(Arc::clone(&store), Arc::new(SystemClock), Arc::new(entropy), rules, observer);
+    let known_keys = keys.len();
+    let (backend, durable) = match kept {
+        StoreConfig::Embedded { .. } => ("sqlite", true),
+        StoreConfig::Memory => ("memory", false),
+    };
+    let http =
+        hapax_http::Config { listen, keys, conformance, limits, backend, durable, version: crate::VERSION };
+    let bound =
+        hapax_http::bind(http, broker.clone(), metrics).await.map_err(|error| not_bound(listen, &error))?;
+    let listen = bound.local_addr().map_err(|error| not_bound(listen, &error))?;
+
+    let signals = Signals::catch().map_err(|error| Failure::because("could not catch signals", &error))?;
+    let server = Server::start(store, broker, bound);
+    let banner = Banner { listen, store: &kept, keys: known_keys, conformance };
+    match format {
+        LogFormat::Text => eprintln!("{banner}"),
+        LogFormat::Json => banner.log(),
+    }
+    server.run(signals).await
+}
+
+/// A server that is up.
+struct Server {
+    store: Arc<dyn Store>,
+    broker: Broker,
+    /// The requests and the chores. Neither ends by itself.
+    parts: JoinSet<Result<(), Failure>>,
+    stop: oneshot::Sender<()>,
+}
+
+impl Server {
+    fn start(store: Arc<dyn Store>, broker: Broker, bound: Bound) -> Server {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (requests_over, requests_ended) = oneshot::channel::<()>();
+        let mut parts = JoinSet::new();
+        parts.spawn(async move {
+            let served = bound.serve(async { drop(stopped.await) }).await;
+            drop(requests_over);
+            served.map_err(|error| Failure::because("the server could not go on listening", &error))
+        });
+        // The chores end after the requests, which may wait for what they do.
+        let chores = broker.clone();
+        parts.spawn(async move {
+            let done = chores.run_chores(async { drop(requests_ended.await) }).await;
+            done.map_err(|error| Failure::because("the chores could not go on", &error))
+        });
+        Server { store, broker, parts, stop }
+    }
+
+    async fn run(mut self, mut signals: Signals) -> Result<(), Failure> {
+        let early = tokio::select! {
+            signal = signals.next() => {
+                tracing::info!("{} came: requests in progress end, then the server stops", signal.name());
+                None
+            }
+            ended = self.parts.join_next() => ended,
+        };
+        tokio::select! {
+            ended = self.end(early) => ended,
+            again = signals.next() => {
+                tracing::warn!("{} came again: the server stops at once", again.name());
+                process::exit(again.exit_code())
+            }
+        }
+    }
+
+    /// Waiting fetches end at once, other requests when they are done, then the chores, then the store.
+    async fn end(self, early: Option<Result<Result<(), Failure>, JoinError>>) -> Result<(), Failure> {
+        let Server { store, broker, mut parts, stop } = self;
+        broker.begin_shutdown();
+        drop(stop);
+        let mut result = early.map_or(Ok(()), outcome);
+        while let Some(ended) = parts.join_next().await {
+            result = result.and(outcome(ended));
+        }
+        let closed = store.close().await;
+        result.and(closed.map_err(|error| Failure::because("the store could not be closed", &error)))?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+fn outcome(ended: Result<Result<(), Failure>, JoinError>) -> Result<(), Failure> {
+    ended.unwrap_or_else(|error| Err(Failure::because("a part of the server is defect", &error)))
+}
+
+fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Result<Arc<dyn Store>, Failure> {
+    match kept {
+        StoreConfig::Memory => Ok(Arc::new(MemoryStore::new(rules))),
+        StoreConfig::Embedded { data } => {
+            let store = SqliteStore::open(data, rules, observer).map_err(|error| not_opened(&error))?;
+            Ok(Arc::new(store))
+        }
+    }
+}
+
+fn not_opened(error: &OpenError) -> Failure {
+    let hint = match error {
+        OpenError::InUse(_) => {
+            "another hapax serves this folder: stop it, or choose another folder with --data"
+        }
+        OpenError::Newer { .. } => "run the version of hapax that wrote it, or a later one",
+        OpenError::Io { .. } => "choose a folder that this user may write to with --data",
+        OpenError::Foreign(_) | OpenError::LogWithoutDatabase(_) | OpenError::Fault { .. } => {
+            "nothing was changed; another folder can be chosen with --data"
+        }
+    };
+    Failure::because("could not open the store", error).hint(hint)
+}
+
+fn not_bound(listen: SocketAddr, error: &io::Error) -> Failure {
+    let failure = Failure::because(format!("could not listen on {listen}"), error);
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            failure.hint("another program listens there: stop it, or choose another port with --listen")
+        }
+        io::ErrorKind::PermissionDenied => failure.hint("choose a port above 1023 with --listen"),
+        io::ErrorKind::AddrNotAvailable => {
+            failure.hint("the address is not one of this machine: choose another with --listen")
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,55 @@
+//! Values of settings that have a form of their own, read alike from flags and from the file.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use hapax_core::{DurationError, parse_iso8601};
+use serde::Deserialize;
+
+/// An address and a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Listen(pub(crate) SocketAddr);
+
+/// A duration in the words of ISO 8601.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "\"{text}\" is not an address with a port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080"
+            )
+        };
+        text.parse().map(Listen).map_err(|_| wrong())
+    }
+}
+
+impl FromStr for Span {
+    type Err = DurationError;
+
+    fn from_str(text: &str) -> Result<Self, DurationError> {
+        parse_iso8601(text).map(Span)
+    }
+}
+
+impl TryFrom<String> for Listen {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for Span {
+    type Error = DurationError;
+
+    fn try_from(text: String) -> Result<Self, DurationError> {
+        text.parse()
+    }
+}

@@ -1,0 +1,35 @@
+//! What the end-to-end tests share: a server under guard, a plain HTTP client, jobs and patience.
+//!
+//! The server is the built binary. Nothing here knows its insides: these tests see what a user sees, and
+//! what the operating system sees.
+
+mod answer;
+mod client;
+pub mod clock;
+pub mod ids;
+mod job;
+mod launch;
+mod process;
+mod random;
+mod server;
+mod threads;
+pub mod trace;
+mod worker;
+
+pub use answer::Answer;
+pub use client::{Client, Failure, Request};
+pub use job::{Job, job};
+pub use launch::{Exit, Launch};
+pub use random::Random;
+pub use server::Server;
+pub use threads::together;
+pub use worker::Delivery;
+
+/// A start that no test will live to see.
+pub const FAR_FUTURE: &str = "2099-01-01T00:00:00Z";
+
+/// The five states in which a job still has something before it.
+pub const INCOMPLETE: [&str; 5] = ["scheduled", "available", "pending", "retryable", "active"];
+
+/// The three states in which a job has ended.
+pub const TERMINAL: [&str; 3] = ["completed", "cancelled", "discarded"];

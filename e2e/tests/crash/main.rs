@@ -1,0 +1,65 @@
+//! Kill -9 under mixed load, a hundred times: nothing acknowledged is lost, nothing finished comes back.
+//!
+//! Clients write down what they are about to ask, ask, and write down the answer. A request without an answer
+//! is unknown: it may have happened. After every crash the book is compared with the server.
+
+mod book;
+mod check;
+mod counters;
+mod load;
+mod order;
+mod record;
+mod teeth;
+
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use e2e::clock::{self, SOON};
+use e2e::{Random, Server};
+
+use book::Book;
+use load::Customer;
+
+const CYCLES: usize = 100;
+const CLIENTS: usize = 8;
+/// A cycle ends after a number of answers between these, so that kills fall everywhere.
+const ANSWERS_MIN: usize = 60;
+const ANSWERS_MAX: usize = 500;
+/// Jobs that are compared after each crash; at the end all are.
+const SAMPLE: usize = 150;
+
+#[test]
+fn a_hundred_crashes_lose_nothing_and_bring_nothing_back() {
+    let mut random = Random::seeded();
+    let mut server = Server::start();
+    let book = Book::default();
+    let mut customers: Vec<Customer> =
+        (0..CLIENTS).map(|number| Customer::new(number, random.bits())).collect();
+    for _ in 0..CYCLES {
+        let answers = ANSWERS_MIN + random.below(ANSWERS_MAX - ANSWERS_MIN);
+        under_load(&mut server, &book, &mut customers, answers);
+        server.start_again();
+        check::resend(&mut server.client(), &book);
+        check::sample(&mut server.client(), &book, &mut random, SAMPLE);
+        check::keys(&mut server.client(), &book, &mut random);
+        check::updates(&mut server.client(), &customers);
+    }
+    check::drain(&mut server.client(), &book);
+    server.crash_and_restart();
+    check::everything(&server, &book);
+    book.counters.print();
+    book.counters.every_sometimes_happened();
+}
+
+/// Lets every customer work until so many answers have come, then kills the server in the midst of it.
+fn under_load(server: &mut Server, book: &Book, customers: &mut [Customer], answers: usize) {
+    let target = book.counters.answered.load(Ordering::Relaxed) + answers;
+    let address = server.address();
+    thread::scope(|scope| {
+        for customer in customers {
+            scope.spawn(|| customer.work(address, book));
+        }
+        clock::until("the load goes on", SOON, || book.counters.answered.load(Ordering::Relaxed) >= target);
+        server.kill();
+    });
+}
