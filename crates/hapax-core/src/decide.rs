@@ -29,7 +29,7 @@ pub fn decide(job: &Job, event: Event, now: Timestamp, rules: &Rules) -> Result<
         Event::Revive { patch } => revive(job, patch, now).map(Transition::To),
         Event::Forget if job.phase.is_dead_letter() => Ok(Transition::Removed),
         Event::Forget => Err(Refusal::NoDeadLetter(job.id)),
-        Event::TimePassed { chance } => time_passed(job, chance, now, rules),
+        Event::TimePassed { chance } => time_passed(job, chance.of_job(job.id), now, rules),
     }
 }
 
@@ -47,7 +47,7 @@ fn claim(
     }
     let mut next = job.clone();
     if due::expires_at(job).is_some_and(|at| at <= now) {
-        next.phase = Phase::Discarded { at: now, cause: Cause::Expired, dead_letter: false };
+        give_up(&mut next, Cause::Expired, Exhaustion::Discard, now);
         return Ok(next);
     }
     next.attempt += 1;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::WorkerError;
+use crate::{JobId, WorkerError};
 
 /// A job's retry policy, complete: what the client left out has its default.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +69,13 @@ pub enum RetryError {
 pub struct Chance(pub u64);
 
 impl Chance {
+    /// Other bits for each job: jobs that fail in the same moment must not return in the same moment.
+    pub(crate) fn of_job(self, id: JobId) -> Chance {
+        let random_part = id.bytes()[8..].iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        // A multiplication by an odd constant spreads bits that differ over the high ones, which count most.
+        Chance((self.0 ^ random_part).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
     /// A number from 0 up to but not including 1.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
     fn unit(self) -> f64 {

@@ -89,3 +89,16 @@ fn listed_errors_and_the_workers_word_forbid_a_retry() {
     assert!(steady().forbids(&error("X", Some(false))));
     assert!(!steady().forbids(&error("X", None)));
 }
+
+#[test]
+fn jobs_that_time_out_together_do_not_return_together() {
+    let delay = |number: u8| {
+        let chance = Chance(7).of_job(crate::testing::id(number));
+        RetryPolicy::default().delay(1, chance)
+    };
+    let mut delays: Vec<_> = (0..100).map(delay).collect();
+    delays.sort_unstable();
+    delays.dedup();
+    assert!(delays.len() > 80, "{} of 100 differ", delays.len());
+    assert!(delays.last().unwrap().saturating_sub(delays[0]) > Duration::from_millis(500));
+}
