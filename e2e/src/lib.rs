@@ -6,6 +6,7 @@
 mod answer;
 mod client;
 pub mod clock;
+pub mod disk;
 pub mod ids;
 mod job;
 mod launch;

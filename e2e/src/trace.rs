@@ -4,6 +4,7 @@
 //! are evidence: a call took effect after its beginning was written and before its end was.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
 
 /// One system call.
 #[derive(Debug, Clone)]
@@ -53,7 +54,7 @@ impl Trace {
             let rest = rest.trim_start();
             if let Some(resumed) = rest.strip_prefix("<... ") {
                 if let Some(mut call) = unfinished.remove(thread) {
-                    call.text.push_str(resumed);
+                    call.text.push_str(resumed.split_once("resumed>").map_or("", |(_, rest)| rest));
                     call.end(number);
                     calls.push(call);
                 }
@@ -78,24 +79,37 @@ impl Trace {
         let id = &promise.request_id;
         let received = self.find(&READS, id).filter(|call| call.is_on_socket()).map(|call| call.ended).min();
         let received = received.ok_or_else(|| format!("{id} was never received"))?;
-        let sent = self.find(&SENDS, id).filter(|call| call.is_on_socket()).map(|call| call.begun).min();
-        let sent = sent.ok_or_else(|| format!("{id} was never answered"))?;
+        let sent = self.answered(id).ok_or_else(|| format!("{id} was never answered"))?;
         let marker = promise.marker.as_deref().unwrap_or_default();
         let mut writes = self.find(&WRITES, marker).filter(|call| self.is_of_store(call));
         let write = writes.find(|call| call.begun > received && call.ended < sent && call.result > Some(0));
         let write = write.ok_or_else(|| format!("{id} was answered before anything was written for it"))?;
-        let synced = self.find(&SYNCS, "").any(|call| {
-            call.file() == write.file()
-                && call.begun > write.ended
-                && call.ended < sent
-                && call.result == Some(0)
-        });
-        if synced { Ok(()) } else { Err(format!("{id} was answered before {} was synced", write.target)) }
+        if self.synced(write.file(), write.ended).is_some_and(|ended| ended < sent) {
+            Ok(())
+        } else {
+            Err(format!("{id} was answered before {} was synced", write.target))
+        }
     }
 
     /// How many calls of this name the store made.
     pub fn count(&self, names: &[&str]) -> usize {
         self.find(names, "").filter(|call| self.is_of_store(call)).count()
+    }
+
+    /// Every call, in the order of their ends.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The line on which the first sync of a file ended that began after a line.
+    pub fn synced(&self, file: &str, after: usize) -> Option<usize> {
+        let syncs = self.find(&SYNCS, "").filter(|call| call.file() == file && call.result == Some(0));
+        syncs.filter(|call| call.begun > after).map(|call| call.ended).min()
+    }
+
+    /// The line on which the answer to a request began to leave.
+    pub fn answered(&self, request_id: &str) -> Option<usize> {
+        self.find(&SENDS, request_id).filter(|call| call.is_on_socket()).map(|call| call.begun).min()
     }
 
     fn find<'t>(&'t self, names: &'t [&str], marker: &'t str) -> impl Iterator<Item = &'t Call> {
@@ -111,8 +125,29 @@ impl Trace {
 
 impl Call {
     /// The path without the number: a sync through another descriptor of the file is a sync of the file.
-    fn file(&self) -> &str {
-        self.target.split_once('<').map_or("", |(_, path)| path)
+    pub fn file(&self) -> &str {
+        self.target.split_once('<').map_or("", |(_, path)| path.trim_end_matches('>'))
+    }
+
+    /// The strings among the arguments, without their escapes.
+    pub fn strings(&self) -> Vec<Vec<u8>> {
+        let mut strings = Vec::new();
+        let mut rest = self.text.as_bytes().iter().copied().peekable();
+        while rest.find(|byte| *byte == b'"').is_some() {
+            let mut string = Vec::new();
+            while let Some(byte) = rest.next().filter(|byte| *byte != b'"') {
+                string.push(if byte == b'\\' { unescaped(&mut rest) } else { byte });
+            }
+            strings.push(string);
+        }
+        strings
+    }
+
+    /// The number in the last place of the arguments.
+    pub fn last_argument(&self) -> usize {
+        let arguments = self.text.rsplit_once(')').map_or("", |(arguments, _)| arguments);
+        let last = arguments.rsplit_once(',').map_or(arguments, |(_, last)| last);
+        last.trim().parse().unwrap_or_default()
     }
 
     fn is_on_socket(&self) -> bool {
@@ -121,9 +156,30 @@ impl Call {
 
     fn end(&mut self, line: usize) {
         self.ended = line;
-        let result = self.text.rsplit_once(") = ").map(|(_, result)| result);
+        let result = self.text.rsplit_once("= ").filter(|(call, _)| call.trim_end().ends_with(')'));
+        let result = result.map(|(_, result)| result);
         let digits = result.and_then(|result| result.split([' ', '<']).next());
         self.result = digits.and_then(|digits| digits.parse().ok());
+    }
+}
+
+/// The byte after a backslash: a letter that stands for it, or up to three octal digits.
+fn unescaped(rest: &mut Peekable<impl Iterator<Item = u8>>) -> u8 {
+    match rest.next() {
+        Some(b'n') => b'\n',
+        Some(b't') => b'\t',
+        Some(b'r') => b'\r',
+        Some(b'v') => 0x0b,
+        Some(b'f') => 0x0c,
+        Some(first @ b'0'..=b'7') => {
+            let mut value = first - b'0';
+            for _ in 0..2 {
+                let Some(digit) = rest.next_if(|byte| (b'0'..=b'7').contains(byte)) else { break };
+                value = value.wrapping_mul(8).wrapping_add(digit - b'0');
+            }
+            value
+        }
+        other => other.unwrap_or_default(),
     }
 }
 
@@ -138,7 +194,7 @@ mod tests {
 
     const RECEIVED: &str = r#"10 recvfrom(9<socket:[1]>, "POST req-1 mark-1", 8192, 0) = 17"#;
     const WRITTEN: &str = r#"11 pwrite64(5</d/wal>, "..mark-1..", 8192, 32) = 8192"#;
-    const SYNCED: &str = "11 fdatasync(5</d/wal>) = 0";
+    const SYNCED: &str = "11   fdatasync(5</d/wal>)        = 0";
     const SENT: &str = r#"10 sendto(9<socket:[1]>, "201 req-1", 9, 0, NULL, 0) = 9"#;
 
     #[test]

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderValue, Uri};
-use bytes::Bytes;
 use hapax_broker::Broker;
 use hapax_core::{JobId, QueueName, Refusal};
 
+use crate::body::Collected;
 use crate::compat::Dialect;
-use crate::exchange::Shared;
 use crate::from_wire::{Fault, Media, Place};
 use crate::problem::Problem;
 use crate::request_id::RequestId;
+use crate::shared::Shared;
 
 /// A request whose head was checked and whose body was read.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Call {
     /// What the body was sent as.
     pub(crate) media: Media,
     /// The body.
-    pub(crate) body: Bytes,
+    pub(crate) body: Collected,
     /// The client's `Idempotency-Key`, as it came.
     pub(crate) idempotency_key: Option<HeaderValue>,
 }

@@ -191,3 +191,41 @@ impl Write for Watched {
         Pin::new(&mut self.io).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many looks pass until something is done about a connection that does nothing more, and what.
+    fn end(activity: &Activity) -> (u32, Patience) {
+        let mut watch = Watch::default();
+        let end = (0..1000)
+            .map(|look| (look, watch.look(activity)))
+            .find(|(_, patience)| *patience != Patience::Goes);
+        end.unwrap_or((1000, Patience::Goes))
+    }
+
+    #[test]
+    fn a_client_that_never_asks_is_cut_off_soon() {
+        let (looks, patience) = end(&Activity::default());
+        assert_eq!(patience, Patience::Ended);
+        assert!((HEAD_TIME..HEAD_TIME * 2).contains(&(WATCH_INTERVAL * looks)), "{looks}");
+    }
+
+    #[test]
+    fn a_client_that_asked_before_is_let_go_later() {
+        let activity = Activity { requests: 1.into(), ..Activity::default() };
+        let (looks, patience) = end(&activity);
+        assert_eq!(patience, Patience::LetGo);
+        assert!(WATCH_INTERVAL * looks >= IDLE_TIME, "{looks}");
+    }
+
+    #[test]
+    fn a_request_in_progress_is_not_idle_unless_nobody_reads_the_answer() {
+        let busy = || Activity { requests: 1.into(), in_progress: 1.into(), ..Activity::default() };
+        assert_eq!(end(&busy()), (1000, Patience::Goes));
+        let (looks, patience) = end(&Activity { is_write_blocked: true.into(), ..busy() });
+        assert_eq!(patience, Patience::Ended);
+        assert!(WATCH_INTERVAL * looks >= WRITE_STALL_TIME, "{looks}");
+    }
+}

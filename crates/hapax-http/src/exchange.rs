@@ -9,75 +9,24 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, RawPathParams, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header, request};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Version, header, request};
 use axum::response::Response;
-use bytes::Bytes;
-use hapax_broker::Broker;
 use hapax_wire::error::Code;
 
-use crate::auth::{Auth, Caller};
-use crate::body::{self, Unread};
+use crate::auth::Caller;
+use crate::body::{self, Collected, Unread};
 use crate::call::Call;
 use crate::compat::Dialect;
-use crate::from_wire::{Fault, Media, Place};
-use crate::limits::{DISCARD_BYTES_MAX, HEADER_BYTES_MAX, HEADERS_MAX, LINGER_BYTES_MAX, URI_BYTES_MAX};
-use crate::metrics::RouteMeter;
+use crate::from_wire::Media;
+use crate::head::{OJS_VERSION, VERSION, admit, media, negotiated};
+use crate::limits::{DISCARD_BYTES_MAX, LINGER_BYTES_MAX};
 use crate::problem::Problem;
 use crate::reply::{Form, Reply};
-use crate::request_id::{Minter, RequestId};
-use crate::{Limits, Metrics};
+use crate::request_id::RequestId;
+use crate::shared::{BodyRule, Endpoint};
 
-pub(crate) const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The one version of the protocol.
-const VERSION: &str = "1.0";
-
-/// What all requests share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) broker: Broker,
-    pub(crate) metrics: Metrics,
-    pub(crate) auth: Auth,
-    pub(crate) limits: Limits,
-    pub(crate) minter: Minter,
-    pub(crate) conformance: bool,
-    pub(crate) backend: &'static str,
-    pub(crate) durable: bool,
-    pub(crate) version: &'static str,
-    pub(crate) started: Instant,
-}
-
-/// A route as far as all routes are alike.
-#[derive(Debug)]
-pub(crate) struct Endpoint {
-    pub(crate) shared: Arc<Shared>,
-    /// The path with its variable part in braces.
-    pub(crate) template: &'static str,
-    pub(crate) access: Access,
-    pub(crate) body: BodyRule,
-    pub(crate) meter: RouteMeter,
-}
-
-/// Who may use a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Everybody: probes and scrapers have no keys.
-    Open,
-    /// Whoever has a key, if the server has any.
-    Keyed,
-}
-
-/// What a route does with a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyRule {
-    /// Nothing: it is read and thrown away.
-    Unused,
-    /// It is about one job.
-    Job,
-    /// It may be about many.
-    Batch,
-}
 
 /// What is known of a request before its body is read.
 struct Head {
@@ -120,42 +69,6 @@ where
     respond(reply, &head, goes_on || parts.version == Version::HTTP_2)
 }
 
-/// The dialect that the request asks for; an error for a version that nobody speaks.
-fn negotiated(headers: &HeaderMap) -> Result<Dialect, Problem> {
-    match headers.get(OJS_VERSION) {
-        None => Ok(Dialect::OpenApi),
-        Some(version) if version == VERSION => Ok(Dialect::Negotiated),
-        Some(_) => {
-            let message = "this server speaks OJS-Version 1.0 and no other";
-            Err(Problem::new(Code::Unsupported, message))
-        }
-    }
-}
-
-/// Refuses a request for what its head says. The key comes first: strangers learn nothing else.
-fn admit(
-    endpoint: &Endpoint,
-    parts: &request::Parts,
-    version: Result<Dialect, Problem>,
-    caller: &mut Caller,
-) -> Result<(), Problem> {
-    if endpoint.access == Access::Keyed {
-        let wrong = |_| Problem::new(Code::Unauthenticated, "the request shows no API key of this server");
-        *caller = endpoint.shared.auth.check(&parts.headers).map_err(wrong)?;
-    }
-    let uri_bytes = parts.uri.path_and_query().map_or(0, |path| path.as_str().len());
-    if uri_bytes > URI_BYTES_MAX {
-        let message = format!("the path has {uri_bytes} bytes, and at most {URI_BYTES_MAX} are taken");
-        return Err(Problem::new(Code::UriTooLong, message));
-    }
-    let bytes: usize = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    if parts.headers.len() > HEADERS_MAX || bytes > HEADER_BYTES_MAX {
-        let message = format!("at most {HEADERS_MAX} headers with {HEADER_BYTES_MAX} bytes in all are taken");
-        return Err(Problem::new(Code::HeadersTooLarge, message));
-    }
-    version.map(|_| ())
-}
-
 /// Whether the way is clear for the next request: reads what nobody wants, unless the client waits for our word
 /// before it sends it.
 async fn clear(parts: &request::Parts, body: Body, bytes_max: usize) -> bool {
@@ -167,14 +80,14 @@ async fn take_body(
     endpoint: &Endpoint,
     parts: &request::Parts,
     mut body: Body,
-) -> (Result<Bytes, Problem>, bool) {
+) -> (Result<Collected, Problem>, bool) {
     let limits = &endpoint.shared.limits;
     let bytes_max = match endpoint.body {
-        BodyRule::Unused => return (Ok(Bytes::new()), clear(parts, body, DISCARD_BYTES_MAX).await),
+        BodyRule::Unused => return (Ok(Collected::default()), clear(parts, body, DISCARD_BYTES_MAX).await),
         BodyRule::Job => limits.job_bytes,
         BodyRule::Batch => limits.request_bytes,
     };
-    match body::read(&mut body, bytes_max, limits.body_time).await {
+    match body::read(&mut body, bytes_max, limits.body_time, &endpoint.shared.body_budget).await {
         Ok(read) => (Ok(read), true),
         Err(Unread::TooLarge) => (Err(too_large(bytes_max)), clear(parts, body, LINGER_BYTES_MAX).await),
         Err(Unread::TooSlow) => {
@@ -195,9 +108,9 @@ async fn call(
     endpoint: &Endpoint,
     parts: &mut request::Parts,
     head: &Head,
-    body: Bytes,
+    body: Collected,
 ) -> Result<Call, Problem> {
-    let media = if body.is_empty() { Media::Json } else { media(&parts.headers)? };
+    let media = if body.bytes.is_empty() { Media::Json } else { media(&parts.headers)? };
     let parameter = if endpoint.template.contains('{') { parameter(parts).await? } else { Box::default() };
     Ok(Call {
         shared: Arc::clone(&endpoint.shared),
@@ -209,20 +122,6 @@ async fn call(
         body,
         idempotency_key: parts.headers.remove(IDEMPOTENCY_KEY),
     })
-}
-
-/// The media type of a body; without a header it is plain JSON.
-fn media(headers: &HeaderMap) -> Result<Media, Problem> {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(Media::Json) };
-    let essence = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-    if essence.eq_ignore_ascii_case(b"application/openjobspec+json") {
-        Ok(Media::OpenJobSpec)
-    } else if essence.eq_ignore_ascii_case(b"application/json") {
-        Ok(Media::Json)
-    } else {
-        let problem = "must be application/openjobspec+json or application/json";
-        Err(Fault::new(Place::Member(&Place::Body, "Content-Type"), problem).into())
-    }
 }
 
 /// The one variable part of the path.
@@ -281,5 +180,16 @@ fn log(endpoint: &Endpoint, method: &Method, head: &Head, status: StatusCode, to
         500.. => line!(error),
         400.. => line!(info),
         _ => line!(debug),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_in_a_route_is_an_answer() {
+        let answer = guarded(async { panic!("on purpose") }).await;
+        assert_eq!(answer.unwrap_err().code, Code::Internal);
     }
 }

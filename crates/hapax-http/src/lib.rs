@@ -16,12 +16,17 @@ mod compat;
 mod connection;
 mod exchange;
 mod from_wire;
+mod head;
 mod problem;
 mod reply;
 mod request_id;
 mod router;
 mod routes;
+mod shared;
 mod to_wire;
+
+#[cfg(test)]
+mod testing;
 
 pub use config::{ApiKey, Config};
 pub use limits::Limits;

@@ -58,6 +58,14 @@ pub(crate) const IDLE_TIME: Duration = Duration::from_mins(2);
 /// How long a client may take nothing of an answer.
 pub(crate) const WRITE_STALL_TIME: Duration = Duration::from_secs(30);
 
+/// Most bytes of bodies that are in memory at a time because they came in several pieces; further ones wait. A body
+/// that came with its head in one piece is not counted: it is small, and there is one per connection.
+pub(crate) const BODY_BUDGET_BYTES: usize = 256 * 1024 * 1024;
+/// A body beyond this is read into jobs on a thread where it holds up nobody.
+pub(crate) const LARGE_BODY_BYTES: usize = 256 * 1024;
+/// Most large bodies that are read into jobs at a time: read JSON takes many times the memory of its text.
+pub(crate) const LARGE_BODIES_MAX: usize = 2;
+
 /// Largest list of jobs: a page ends early rather than grow beyond it.
 pub(crate) const PAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ mod registry;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
 use hapax_broker::Observer;
 use hapax_core::State;
 use hapax_store::{CommitFacts, CommitObserver, Totals};
@@ -75,9 +75,8 @@ impl Metrics {
         })
     }
 
-    pub(crate) fn route(&self, method: &Method, route: &'static str) -> RouteMeter {
+    pub(crate) fn route(&self, method: &str, route: &'static str) -> RouteMeter {
         let Http { requests, seconds } = &self.registered.http;
-        let method = method.as_str();
         let of_class = |status| {
             requests.get_or_create(&RouteLabels { method: method.to_owned(), route, status }).clone()
         };

@@ -42,7 +42,7 @@ impl Problem {
             o.text("resource_type", kind);
             o.text("resource_id", &id);
         });
-        let message = format!("no {} has the id {id:?}", kind.replace('_', " "));
+        let message = format!("there is no {} {id:?}", kind.replace('_', " "));
         Problem { details: Some(details), ..Problem::new(Code::NotFound, message) }
     }
 

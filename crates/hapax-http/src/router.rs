@@ -9,16 +9,17 @@ use axum::routing::{MethodFilter, on};
 use hapax_wire::error::Code;
 
 use crate::call::Call;
-use crate::exchange::{Access, BodyRule, Endpoint, Shared, exchange};
+use crate::exchange::exchange;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::routes::{admin, dead_letter, events, health, jobs, manifest, metrics, queues, workers};
+use crate::shared::{Access, BodyRule, Endpoint, Shared};
 
 use BodyRule::{Batch, Job, Unused};
 
 /// The routes, ready to serve.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
-    routes(shared).router
+    routes(shared).complete()
 }
 
 #[rustfmt::skip]
@@ -69,19 +70,23 @@ struct Routes {
 
 impl Routes {
     fn new(shared: &Arc<Shared>) -> Routes {
-        let nowhere = endpoint(shared, &Method::GET, "(unknown path)", Access::Keyed, Unused);
-        let otherwise = endpoint(shared, &Method::GET, "(unknown method)", Access::Keyed, Unused);
-        let router = Router::new()
-            .fallback(move |request: Request| exchange(Arc::clone(&nowhere), request, no_path))
-            .method_not_allowed_fallback(move |request: Request| {
-                exchange(Arc::clone(&otherwise), request, no_method)
-            });
         Routes {
-            router,
+            router: Router::new(),
             shared: Arc::clone(shared),
             #[cfg(test)]
             listed: Vec::new(),
         }
+    }
+
+    /// With answers for everything that is not in the list.
+    fn complete(self) -> Router {
+        let no_path_here = endpoint(&self.shared, "any", "(unknown path)", Access::Keyed, Unused);
+        let no_method_here = endpoint(&self.shared, "any", "(unknown method)", Access::Keyed, Unused);
+        self.router
+            .fallback(move |request: Request| exchange(Arc::clone(&no_path_here), request, no_path))
+            .method_not_allowed_fallback(move |request: Request| {
+                exchange(Arc::clone(&no_method_here), request, no_method)
+            })
     }
 
     fn open<W>(self, template: &'static str, run: fn(Call) -> W) -> Self
@@ -123,7 +128,7 @@ impl Routes {
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        let endpoint = endpoint(&self.shared, method, template, access, body);
+        let endpoint = endpoint(&self.shared, method.as_str(), template, access, body);
         let filter = match *method {
             Method::POST => MethodFilter::POST,
             Method::DELETE => MethodFilter::DELETE,
@@ -140,7 +145,7 @@ impl Routes {
 
 fn endpoint(
     shared: &Arc<Shared>,
-    method: &Method,
+    method: &str,
     template: &'static str,
     access: Access,
     body: BodyRule,

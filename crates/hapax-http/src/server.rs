@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use hapax_broker::Broker;
@@ -13,12 +13,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 
-use crate::auth::Auth;
 use crate::connection;
-use crate::exchange::Shared;
 use crate::limits::{HEAD_BUFFER_BYTES, HEAD_TIME, HEADER_BYTES_MAX, PING_INTERVAL, PING_TIME, STREAMS_MAX};
-use crate::request_id::Minter;
 use crate::router::router;
+use crate::shared::Shared;
 use crate::{Config, Metrics};
 
 /// A server that has its address and serves nobody yet.
@@ -32,24 +30,10 @@ pub struct Bound {
 
 /// Takes the address.
 pub async fn bind(config: Config, broker: Broker, metrics: Metrics) -> io::Result<Bound> {
-    let Config { listen, keys, conformance, limits, backend, durable, version } = config;
-    let listener = TcpListener::bind(listen).await?;
-    #[expect(clippy::disallowed_methods, reason = "measures how long the server is up")]
-    let started = Instant::now();
-    let (connections, drain_time) = (limits.connections, limits.drain_time);
-    let shared = Shared {
-        broker,
-        metrics,
-        auth: Auth::new(keys),
-        limits,
-        minter: Minter::new(),
-        conformance,
-        backend,
-        durable,
-        version,
-        started,
-    };
-    Ok(Bound { listener, router: router(&Arc::new(shared)), connections, drain_time })
+    let listener = TcpListener::bind(config.listen).await?;
+    let (connections, drain_time) = (config.limits.connections, config.limits.drain_time);
+    let shared = Arc::new(Shared::new(config, broker, metrics));
+    Ok(Bound { listener, router: router(&shared), connections, drain_time })
 }
 
 impl Bound {

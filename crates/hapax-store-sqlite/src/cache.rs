@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::row::{Seq, Stored};
 
-/// Running jobs are apart from the others, so that a wave of new jobs does not push them out: a running job is
-/// needed once more for certain, when its worker answers.
+/// Running jobs are apart from the others, so that a wave of new jobs does not push them out: a running job
+/// is needed once more for certain, when its worker answers.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     running: Shelf<49_152>,

@@ -25,7 +25,11 @@ impl Tables<'_> {
                 };
                 let Ok(change) = self.take_step(stored, event, claim.now)? else { break };
                 // A delivery always raises the fence; anything else that a claim leads to does not.
-                if change.job().fence > fence { delivered += 1 } else { expired += 1 }
+                if change.job().fence > fence {
+                    delivered += 1;
+                } else {
+                    expired += 1;
+                }
                 changes.push(change);
             }
         }

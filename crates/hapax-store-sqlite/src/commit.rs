@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hapax_core::unique::Key;
 use hapax_core::{
-    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, Verdict, decide, record_reentry,
-    reentry_key,
+    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, Verdict, decide,
+    record_reentry, reentry_key,
 };
 use hapax_store::{Action, Answer, Change, Done, Memo, Op, QueueFacts};
 
@@ -42,7 +42,7 @@ impl Tables<'_> {
     fn step(&mut self, id: JobId, event: Event, now: Timestamp) -> Outcome<Change> {
         match self.find(id)? {
             Some(stored) => self.take_step(stored, event, now),
-            None => Ok(Err(nobody(id, &event))),
+            None => Ok(Err(Refusal::NotFound(id))),
         }
     }
 
@@ -154,19 +154,6 @@ impl Tables<'_> {
         self.make_queue(name, now);
         self.rows.group.queues.insert(name.clone());
         self.index.set_paused(name, paused, now)
-    }
-}
-
-fn nobody(id: JobId, event: &Event) -> Refusal {
-    match event {
-        Event::Revive { .. } | Event::Forget => Refusal::NoDeadLetter(id),
-        Event::Claim { .. }
-        | Event::Acknowledge { .. }
-        | Event::Fail { .. }
-        | Event::Heartbeat { .. }
-        | Event::Cancel
-        | Event::Activate
-        | Event::TimePassed { .. } => Refusal::NotFound(id),
     }
 }
 

@@ -14,7 +14,8 @@ const DATABASE: &str = "hapax.db";
 const LOG: &str = "hapax.db-wal";
 /// The file while it is being made. Whatever is found under this name was cut short.
 const UNFINISHED: &str = "hapax.db.new";
-const UNFINISHED_LEFTOVERS: [&str; 4] = [UNFINISHED, "hapax.db.new-wal", "hapax.db.new-shm", "hapax.db.new-journal"];
+const UNFINISHED_LEFTOVERS: [&str; 4] =
+    [UNFINISHED, "hapax.db.new-wal", "hapax.db.new-shm", "hapax.db.new-journal"];
 
 /// Jobs may hold secrets: the folder and its files are the owner's alone.
 const FOLDER_MODE: u32 = 0o700;

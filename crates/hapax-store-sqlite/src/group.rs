@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hapax_core::QueueName;
+use hapax_core::{QueueName, State};
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
@@ -73,7 +73,7 @@ impl Group {
         slots.is_empty() && memos.is_empty() && forgotten_memos.is_empty() && queues.is_empty()
     }
 
-    /// Writes everything, and leaves the jobs that live on in the cache.
+    /// Writes everything, and leaves in the cache what will be asked for.
     pub(crate) fn write(
         &mut self,
         db: &Connection,
@@ -89,7 +89,7 @@ impl Group {
         for (seq, slot) in slots {
             write_slot(saver, seq, &slot)?;
             match slot.after {
-                Some(stored) if !stored.job.state().is_terminal() => cache.insert(stored),
+                Some(stored) if is_needed_soon(&stored, index) => cache.insert(stored),
                 _ => cache.remove(seq),
             }
         }
@@ -99,6 +99,23 @@ impl Group {
         let mut memos: Vec<(Seq, KeptMemo)> = self.memos.drain().collect();
         memos.sort_unstable_by_key(|(seq, _)| *seq);
         memos.iter().try_for_each(|(seq, memo)| memo::insert(db, *seq, memo))
+    }
+}
+
+/// Behind so many others, a job that waits is not claimed soon.
+const SHORT_LINE: usize = 4096;
+
+/// Keeping what nobody asks for costs more than reading it again: it has to be freed when it is cold.
+fn is_needed_soon(stored: &Stored, index: &Index) -> bool {
+    match stored.job.state() {
+        State::Active => true,
+        State::Available => index.lines.len(&stored.job.spec.queue) <= SHORT_LINE,
+        State::Scheduled
+        | State::Pending
+        | State::Retryable
+        | State::Completed
+        | State::Cancelled
+        | State::Discarded => false,
     }
 }
 

@@ -17,8 +17,8 @@ use crate::folder::{self, Folder};
 use crate::inbox::Inbox;
 use crate::progress::Progress;
 use crate::read::Readers;
-use crate::syncer::Syncer;
 use crate::rebuild::rebuild;
+use crate::syncer::Syncer;
 use crate::writer::{REQUESTS_WAITING_MAX, Threads, Writer};
 use crate::{Durable, Fatal, Fault, SqliteStore, fatal, pragma, schema};
 
@@ -85,7 +85,7 @@ pub enum OpenError {
     #[error("{} is not a database of hapax", .0.display())]
     Foreign(PathBuf),
     /// A log that belongs to a database which is gone: a new database would swallow it.
-    #[error("{} is the log of a database that is not there; put the database back or remove the log", .0.display())]
+    #[error("{} is the log of a database that is not there: put that back, or remove the log", .0.display())]
     LogWithoutDatabase(PathBuf),
     /// The system refused.
     #[error("could not {doing} {}", .path.display())]
@@ -127,8 +127,8 @@ impl SqliteStore {
             pragmas(connection).map_err(Fault::of("set a pragma")).map_err(fault)
         };
         set_up(&db, pragma::writer)?;
-        // What recovery found in the log may be in the system's memory only. Copying it back syncs it, so that
-        // nothing is shown which a power cut could still take away.
+        // What recovery found in the log may be in the system's memory only. Copying it back syncs it, so
+        // that nothing is shown which a power cut could still take away.
         checkpoint::empty_log(&db).map_err(fault)?;
         let (index, last) = rebuild(&db, &rules).map_err(fault)?;
         schema::count_start(&db).map_err(Fault::of("write the first row")).map_err(fault)?;

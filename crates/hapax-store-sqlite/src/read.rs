@@ -97,8 +97,12 @@ impl View<'_> {
     }
 
     /// Both halves of a job must be of the same moment.
-    fn at_one_moment<T>(&mut self, work: impl FnOnce(&mut Loader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
-        let control = |sql| row::statement(self.db, sql)?.execute([]).map_err(Fault::of("begin or end a read"));
+    fn at_one_moment<T>(
+        &mut self,
+        work: impl FnOnce(&mut Loader<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let control =
+            |sql| row::statement(self.db, sql)?.execute([]).map_err(Fault::of("begin or end a read"));
         control("BEGIN")?;
         let result = work(&mut self.loader);
         control("COMMIT")?;

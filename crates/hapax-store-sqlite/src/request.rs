@@ -62,10 +62,7 @@ impl Request {
 
 impl Weight {
     pub(crate) fn plus(self, other: Weight) -> Weight {
-        Weight {
-            jobs: self.jobs.saturating_add(other.jobs),
-            bytes: self.bytes.saturating_add(other.bytes),
-        }
+        Weight { jobs: self.jobs.saturating_add(other.jobs), bytes: self.bytes.saturating_add(other.bytes) }
     }
 }
 

@@ -6,17 +6,17 @@ use std::thread::JoinHandle;
 
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, Reply, Store, StoreError,
-    Totals,
+    Advance, Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, Reply, Store,
+    StoreError, Totals,
 };
 use tokio::sync::oneshot;
 
+use crate::Fault;
 use crate::inbox::Inbox;
 use crate::index::{self, Visible};
 use crate::progress::{Progress, Stopped};
 use crate::read::{Read, View};
 use crate::request::Request;
-use crate::Fault;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {

@@ -65,8 +65,8 @@ impl<'c> Tables<'c> {
         self.index.seq_of(id).map(|seq| self.rows.load(seq)).transpose()
     }
 
-    /// The jobs that carry the key, as far as they matter to the policy: all live ones that it covers, and the
-    /// newest of the ended ones that it covers. `resolve` and `record_reentry` look at no others.
+    /// The jobs that carry the key, as far as they matter to the policy: all live ones that it covers, and
+    /// the newest of the ended ones that it covers. `resolve` and `record_reentry` look at no others.
     pub(crate) fn holders(
         &mut self,
         key: &Key,

@@ -1,4 +1,5 @@
 //! Nothing is answered or shown before it is on disk, and nothing after the disk has failed.
+#![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
 
 #[expect(dead_code, reason = "shared by several test files")]
 mod draft;
@@ -170,7 +171,10 @@ fn checkpoints_disturb_nobody() {
             for n in 0..150 {
                 let n = caller * 1000 + n;
                 store.commit(job(n)).await.unwrap();
-                missing.fetch_add(usize::from(store.get(draft::id(n)).await.unwrap().is_none()), Ordering::SeqCst);
+                missing.fetch_add(
+                    usize::from(store.get(draft::id(n)).await.unwrap().is_none()),
+                    Ordering::SeqCst,
+                );
             }
         }
     };

@@ -1,4 +1,5 @@
 //! Opening: whose folder it is, and what a crash, another version or damage leaves there.
+#![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
 
 #[expect(dead_code, reason = "shared by several test files")]
 mod draft;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use hapax_core::Rules;
 use hapax_store::{Op, Store};
-use hapax_store_sqlite::{Fault, OpenError, Settings, SqliteStore};
+use hapax_store_sqlite::{OpenError, Settings, SqliteStore};
 use tempfile::TempDir;
 
 fn open(dir: &Path) -> Result<SqliteStore, OpenError> {
@@ -94,7 +95,9 @@ fn another_database_is_refused_and_left_alone() {
 
 #[test]
 fn a_creation_that_was_cut_short_starts_over() {
-    for leftovers in [&["hapax.db.new"][..], &["hapax.db.new", "hapax.db.new-wal", "hapax.lock"], &["hapax.lock"]] {
+    for leftovers in
+        [&["hapax.db.new"][..], &["hapax.db.new", "hapax.db.new-wal", "hapax.lock"], &["hapax.lock"]]
+    {
         let folder = folder();
         for name in leftovers {
             std::fs::write(folder.path().join(name), "half of something").unwrap();
@@ -158,5 +161,4 @@ fn damage_that_only_a_read_finds_fails_that_read() {
     let error = wait(store.get(draft::id(1))).unwrap_err();
     let fault = error.source().unwrap().to_string();
     assert_eq!(fault, "status.errors of row 1 is damaged: it is not its JSON");
-    let _: Option<Fault> = None;
 }

@@ -1,4 +1,5 @@
 //! What outlives a restart, orderly or not.
+#![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
 
 #[expect(dead_code, reason = "shared by several test files")]
 mod draft;
@@ -49,7 +50,8 @@ fn leases_attempts_and_fences() {
     claim.visibility_timeout = Some(Duration::from_secs(90));
     check(
         |store| {
-            wait(store.commit(vec![draft::enqueue(draft::at(0), draft::incoming(1, draft::spec()))])).unwrap();
+            wait(store.commit(vec![draft::enqueue(draft::at(0), draft::incoming(1, draft::spec()))]))
+                .unwrap();
             wait(store.claim(claim.clone())).unwrap();
         },
         |store| {
@@ -77,7 +79,8 @@ fn turns_and_priorities() {
             for (n, millis, spec) in
                 [(1, 900, draft::spec()), (2, 500, draft::spec()), (3, 100, urgent), (4, 0, draft::spec())]
             {
-                wait(store.commit(vec![draft::enqueue(draft::at(millis), draft::incoming(n, spec))])).unwrap();
+                wait(store.commit(vec![draft::enqueue(draft::at(millis), draft::incoming(n, spec))]))
+                    .unwrap();
             }
             wait(store.claim(draft::claim(draft::at(1000), &["default"], 2, 1))).unwrap();
             let requeue = Event::Fail {
@@ -188,10 +191,12 @@ fn texts_byte_for_byte() {
 fn nothing_after_a_reset() {
     check(
         |store| {
-            wait(store.commit(vec![draft::enqueue(draft::at(0), draft::incoming(1, draft::spec()))])).unwrap();
+            wait(store.commit(vec![draft::enqueue(draft::at(0), draft::incoming(1, draft::spec()))]))
+                .unwrap();
             wait(store.reset()).unwrap();
             assert_eq!(wait(store.get(draft::id(1))).unwrap(), None);
-            wait(store.commit(vec![draft::enqueue(draft::at(0), draft::incoming(2, draft::spec()))])).unwrap();
+            wait(store.commit(vec![draft::enqueue(draft::at(0), draft::incoming(2, draft::spec()))]))
+                .unwrap();
         },
         |store| {
             assert_eq!(wait(store.get(draft::id(1))).unwrap(), None);

@@ -232,6 +232,10 @@ impl Code {
     }
 }
 
+/// The member of every error, on the wire and in events, that says whether another try may succeed. A job's state
+/// has the same name and nothing to do with it.
+pub const RETRYABLE: &str = "retryable";
+
 /// An error on its way to a client.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorBody<'e> {
@@ -260,7 +264,7 @@ impl ErrorBody<'_> {
         o.text("code", code.name());
         o.text("type", code.name());
         o.text("message", message);
-        o.flag("retryable", code.is_retryable());
+        o.flag(RETRYABLE, code.is_retryable());
         if let Some(details) = details {
             o.raw("details", details);
         }

@@ -15,8 +15,8 @@ pub(crate) fn members(o: &mut Object<'_>, failure: &Failure) {
     }
     o.number("attempt", attempt);
     // The retry document calls it timestamp, the error document occurred_at.
-    o.plain("occurred_at", occurred_at);
-    o.plain("timestamp", occurred_at);
+    o.moment("occurred_at", *occurred_at);
+    o.moment("timestamp", *occurred_at);
     if let Some(details) = details {
         o.raw("details", details.as_str());
     }

@@ -49,7 +49,7 @@ pub fn write_fetched(out: &mut Vec<u8>, job: &Job) {
         members(o, job);
         if let Phase::Active { lease, .. } = &job.phase {
             o.plain("lease", lease.token);
-            o.plain("lease_expires_at", lease.deadline);
+            o.moment("lease_expires_at", lease.deadline);
         }
         o.number("fence", job.fence);
     });
@@ -60,7 +60,7 @@ pub fn write_fetched(out: &mut Vec<u8>, job: &Job) {
 pub fn standing(o: &mut Object<'_>, job: &Job) {
     o.plain("id", job.id);
     o.plain("job_id", job.id);
-    o.plain("state", job.state().name());
+    o.word("state", job.state().name());
     o.number("attempt", job.attempt);
     o.number("max_attempts", job.spec.retry.max_attempts);
     moments(o, &job.phase);
@@ -99,18 +99,18 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
     } = job;
     o.raw("specversion", "\"1.0\"");
     o.plain("id", id);
-    o.plain("type", spec.kind.as_str());
-    o.plain("queue", spec.queue.as_str());
+    o.word("type", spec.kind.as_str());
+    o.word("queue", spec.queue.as_str());
     o.raw("args", spec.args.as_str());
     o.raw("meta", spec.meta.as_str());
     o.number("priority", spec.priority);
-    o.plain("state", phase.state().name());
+    o.word("state", phase.state().name());
     o.number("attempt", attempt);
     o.number("max_attempts", spec.retry.max_attempts);
-    o.plain("created_at", created_at);
-    o.plain_if("enqueued_at", *enqueued_at);
-    o.plain_if("activated_at", *activated_at);
-    o.plain_if("started_at", *started_at);
+    o.moment("created_at", *created_at);
+    o.moment_if("enqueued_at", *enqueued_at);
+    o.moment_if("activated_at", *activated_at);
+    o.moment_if("started_at", *started_at);
     moments(o, phase);
     facts(o, phase);
     o.number_if("retry_delay_ms", retry_delay.map(|delay| delay.as_millis()));
@@ -133,14 +133,14 @@ fn moments(o: &mut Object<'_>, phase: &Phase) {
         Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending | Phase::Active { .. } => {}
         Phase::Retryable { at } => {
             // The suite reads the first, the events document writes the second.
-            o.plain("next_attempt_at", at);
-            o.plain("next_retry_at", at);
+            o.moment("next_attempt_at", *at);
+            o.moment("next_retry_at", *at);
         }
-        Phase::Completed { at, .. } => o.plain("completed_at", at),
-        Phase::Cancelled { at, .. } => o.plain("cancelled_at", at),
+        Phase::Completed { at, .. } => o.moment("completed_at", *at),
+        Phase::Cancelled { at, .. } => o.moment("cancelled_at", *at),
         Phase::Discarded { at, cause, .. } => {
-            o.plain_if("completed_at", completed_at(*at, cause));
-            o.plain("discarded_at", at);
+            o.moment_if("completed_at", completed_at(*at, cause));
+            o.moment("discarded_at", *at);
         }
     }
 }
@@ -152,7 +152,7 @@ fn facts(o: &mut Object<'_>, phase: &Phase) {
             o.text_if("worker_id", lease.worker.as_ref().map(WorkerId::as_str));
         }
         Phase::Completed { result: Some(result), .. } => o.raw("result", result.as_str()),
-        Phase::Cancelled { from, .. } => o.plain("previous_state", from.name()),
+        Phase::Cancelled { from, .. } => o.word("previous_state", from.name()),
         Phase::Completed { result: None, .. }
         | Phase::Scheduled { .. }
         | Phase::Available { .. }
@@ -172,8 +172,8 @@ fn completed_at(at: Timestamp, cause: &Cause) -> Option<Timestamp> {
 
 /// What the client asked for beyond the usual.
 fn wishes(o: &mut Object<'_>, spec: &Spec) {
-    o.plain_if("scheduled_at", spec.scheduled_at.as_ref().map(given));
-    o.plain_if("expires_at", spec.expires_at.as_ref().map(given));
+    o.text_if("scheduled_at", spec.scheduled_at.as_ref().map(given));
+    o.text_if("expires_at", spec.expires_at.as_ref().map(given));
     if let Some(timeout) = spec.timeout {
         o.number("timeout_ms", timeout.span.as_millis());
         if timeout.in_seconds {

@@ -1,6 +1,6 @@
 //! Policies as clients see them: complete, in the spec's own words, whatever words they came in.
 
-use hapax_core::unique::{Anchor, Dimensions, FieldSet, Replacement, UniquePolicy};
+use hapax_core::unique::{Anchor, Dimensions, Field, Replacement, UniquePolicy};
 use hapax_core::{Backoff, Exhaustion, Job, RetryPolicy, State, format_iso8601};
 
 use crate::writer::{self, Object};
@@ -77,7 +77,7 @@ pub(crate) fn unique(o: &mut Object<'_>, policy: &UniquePolicy, job: &Job) {
         o.texts("states", states.iter().map(State::name));
         o.text("on_conflict", on_conflict.name());
         if let Some(replacement) = replace {
-            o.object("replace", |o| replaced_fields(o, *replacement));
+            replaced_fields(o, *replacement);
         }
         holding(o, job);
     });
@@ -89,13 +89,21 @@ fn dimension_names(dimensions: Dimensions) -> impl Iterator<Item = &'static str>
     named.into_iter().filter(|(_, is_named)| *is_named).map(|(name, _)| name)
 }
 
+/// A list if it is the same for all states.
 fn replaced_fields(o: &mut Object<'_>, replacement: Replacement) {
-    for state in State::ALL {
-        let fields: FieldSet = replacement.fields(state);
-        if !fields.is_empty() {
-            o.texts(state.name(), fields.iter().map(hapax_core::unique::Field::name));
-        }
+    let everywhere = replacement.fields(State::Available);
+    if replacement == Replacement::everywhere(everywhere) {
+        o.texts("replace", everywhere.iter().map(Field::name));
+        return;
     }
+    o.object("replace", |o| {
+        for state in State::ALL {
+            let fields = replacement.fields(state);
+            if !fields.is_empty() {
+                o.texts(state.name(), fields.iter().map(Field::name));
+            }
+        }
+    });
 }
 
 /// What the job is to others with its key.
@@ -110,10 +118,10 @@ fn holding(o: &mut Object<'_>, job: &Job) {
     if job.ledger.count() > 0 {
         o.object("duplicates", |o| {
             o.number("count", job.ledger.count());
-            o.plain_if("last_at", job.ledger.last_at());
+            o.moment_if("last_at", job.ledger.last_at());
             o.array("recent", job.ledger.recent(), |entry, out| {
                 writer::object(out, |o| {
-                    o.plain("at", entry.at);
+                    o.moment("at", entry.at);
                     o.text("outcome", entry.outcome);
                     o.text_if("request_id", entry.request_id.as_deref());
                 });

@@ -3,8 +3,10 @@
 //! Replies carry other people's JSON, which has to come back byte for byte, and are made once per request: a
 //! writer that appends is the shortest way to both.
 
-use std::fmt::Display;
-use std::io::Write as _;
+use std::cell::Cell;
+use std::fmt::{self, Display, Write as _};
+
+use hapax_core::Timestamp;
 
 /// Appends an object; `fill` writes its members.
 pub fn object(out: &mut Vec<u8>, fill: impl FnOnce(&mut Object<'_>)) {
@@ -35,10 +37,68 @@ pub fn text(out: &mut Vec<u8>, text: &str) {
     debug_assert!(written.is_ok(), "a string can always be written to memory");
 }
 
-/// Appends a string whose text needs no escapes, such as an id or a moment.
+/// Appends a string whose text needs no escapes, such as an id.
 pub fn plain(out: &mut Vec<u8>, text: impl Display) {
-    let written = write!(out, "\"{text}\"");
+    out.push(b'"');
+    display(out, text);
+    out.push(b'"');
+}
+
+/// Appends a string that needs no escapes, such as a name with rules.
+pub fn word(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+}
+
+fn display(out: &mut Vec<u8>, value: impl Display) {
+    /// The way of `std::io::Write` would carry an error that memory does not have.
+    struct Sink<'w>(&'w mut Vec<u8>);
+    impl fmt::Write for Sink<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+    }
+    let written = write!(Sink(out), "{value}");
     debug_assert!(written.is_ok(), "memory takes every write");
+}
+
+/// Appends a moment as a string, as its `Display` writes it. Replies are full of moments of today, so the date is
+/// worked out once a day and the rest digit by digit.
+pub fn moment(out: &mut Vec<u8>, at: Timestamp) {
+    const DAY: i64 = 86_400_000;
+    thread_local! {
+        static TODAY: Cell<(i64, [u8; 10])> = const { Cell::new((i64::MIN, [0; 10])) };
+    }
+
+    let (day, millis) = (at.millis().div_euclid(DAY), at.millis().rem_euclid(DAY));
+    let (known, mut date) = TODAY.get();
+    if known != day {
+        date.copy_from_slice(&at.to_string().as_bytes()[..10]);
+        TODAY.set((day, date));
+    }
+    let digit = |number: i64| b'0' + u8::try_from(number % 10).unwrap_or(0);
+    let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60);
+    out.push(b'"');
+    out.extend_from_slice(&date);
+    out.extend_from_slice(&[
+        b'T',
+        digit(hour / 10),
+        digit(hour),
+        b':',
+        digit(minute / 10),
+        digit(minute),
+        b':',
+    ]);
+    out.extend_from_slice(&[
+        digit(second / 10),
+        digit(second),
+        b'.',
+        digit(millis / 100),
+        digit(millis / 10),
+    ]);
+    out.extend_from_slice(&[digit(millis), b'Z', b'"']);
 }
 
 /// Appends bytes as lower-case hexadecimal digits, without quotes.
@@ -80,6 +140,23 @@ impl Object<'_> {
     }
 
     /// A string that needs no escapes.
+    pub fn word(&mut self, name: &str, value: &str) {
+        word(self.member(name), value);
+    }
+
+    /// A moment.
+    pub fn moment(&mut self, name: &str, at: Timestamp) {
+        moment(self.member(name), at);
+    }
+
+    /// A moment, if there is one.
+    pub fn moment_if(&mut self, name: &str, at: Option<Timestamp>) {
+        if let Some(at) = at {
+            self.moment(name, at);
+        }
+    }
+
+    /// A string that needs no escapes.
     pub fn plain(&mut self, name: &str, value: impl Display) {
         plain(self.member(name), value);
     }
@@ -93,8 +170,7 @@ impl Object<'_> {
 
     /// A number.
     pub fn number(&mut self, name: &str, value: impl Display) {
-        let written = write!(self.member(name), "{value}");
-        debug_assert!(written.is_ok(), "memory takes every write");
+        display(self.member(name), value);
     }
 
     /// A number, if there is one.
@@ -201,6 +277,16 @@ mod tests {
     fn an_object_can_stand_inside_and_flat() {
         assert_eq!(written(|o| o.twice("job", |o| o.number("a", 1))), r#"{"job":{"a":1},"a":1}"#);
         assert_eq!(written(|o| o.twice("job", |_| {})), r#"{"job":{}}"#);
+    }
+
+    #[test]
+    fn moments_are_written_as_they_are_displayed() {
+        for millis in [0, 1, 999, 86_399_999, 86_400_000, -1, 1_760_000_000_123, 253_402_300_799_999] {
+            let at = Timestamp::from_millis(millis);
+            let mut out = Vec::new();
+            moment(&mut out, at);
+            assert_eq!(String::from_utf8(out).unwrap(), format!("\"{at}\""));
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl fmt::Display for Banner<'_> {
         writeln!(f, "hapax {} listens on http://{}", crate::VERSION, self.listen)?;
         match self.store {
             StoreConfig::Embedded { data } => {
-                writeln!(f, "  jobs   in {}, on disk before any answer", data.display())?
+                writeln!(f, "  jobs   in {}, on disk before any answer", data.display())?;
             }
             StoreConfig::Memory => writeln!(f, "  jobs   in memory: gone when the server stops")?,
         }

@@ -86,7 +86,8 @@ pub(crate) struct Settings {
     #[arg(long, env = "HAPAX_LOG")]
     pub(crate) log: Option<LogFormat>,
 
-    /// Which log lines are written: error, warn, info, debug, trace, or a filter as in RUST_LOG [default: info]
+    /// Which log lines are written: error, warn, info, debug, trace, or a filter such as `info,hapax_http=debug`
+    /// [default: info]
     #[arg(long, env = "HAPAX_LOG_LEVEL", value_name = "FILTER")]
     pub(crate) log_level: Option<String>,
 

@@ -60,7 +60,6 @@ fn a_bad_report_leaves_the_job_with_its_worker() {
     let bodies = [
         format!(r#"{{"job_id":"{}","error":5}}"#, delivery.id),
         format!(r#"{{"job_id":"{}","error":[]}}"#, delivery.id),
-        format!(r#"{{"job_id":"{}","error":{{"message":5}}}}"#, delivery.id),
         format!(r#"{{"job_id":"{}","error":{{"retryable":"no"}}}}"#, delivery.id),
         format!(r#"{{"job_id":"{}","requeue":"yes"}}"#, delivery.id),
         format!(r#"{{"job_id":"{}","lease":5}}"#, delivery.id),

@@ -24,7 +24,7 @@ const CYCLES: usize = 100;
 const CLIENTS: usize = 8;
 /// A cycle ends after a number of answers between these, so that kills fall everywhere.
 const ANSWERS_MIN: usize = 60;
-const ANSWERS_MAX: usize = 500;
+const ANSWERS_MAX: usize = 900;
 /// Jobs that are compared after each crash; at the end all are.
 const SAMPLE: usize = 150;
 

@@ -110,7 +110,7 @@ fn settle_unique(book: &Book, id: &str, answer: &Answer) {
         }
         200 => book.refused(id, &answer.id()),
         _ => {
-            answer.is_refusal(409, "duplicate");
+            assert_eq!(answer.is(409)["error"]["code"], "duplicate");
             book.refused(id, answer.text("/error/details/existing_job_id"));
         }
     }

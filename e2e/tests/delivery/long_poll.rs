@@ -63,7 +63,7 @@ fn one_job_wakes_one_of_many() {
             server.client().create(&job("a.b"));
             0
         }
-        _ => connected(&server).fetch_with(&waiting("default", 1_000)).len(),
+        _ => server.client().fetch_with(&waiting("default", 1_000)).len(),
     });
     let found: usize = found.into_iter().sum();
     assert_eq!(found, 1);

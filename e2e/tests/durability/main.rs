@@ -1,7 +1,9 @@
 //! Durability as the operating system sees it: no success leaves the process before its data is on disk.
 
 mod disk_full;
+mod power_cut;
 mod sync_failure;
+mod witness;
 mod write_order;
 
 use std::process::Command;

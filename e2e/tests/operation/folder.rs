@@ -1,7 +1,10 @@
 //! The data folder: one server at a time, made when it is missing, refused when it makes no sense.
 
 use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 
+use e2e::clock::SOON;
 use e2e::{Launch, Server, job};
 use tempfile::TempDir;
 
@@ -58,4 +61,51 @@ fn the_folder_is_not_open_to_others() {
         let is_open = mode & 0o007 != 0 && folder & 0o007 != 0;
         assert!(!is_open, "{} can be read by anybody: {mode:o}", entry.path().display());
     }
+}
+
+/// A server that was stopped in good order, and its database.
+fn stopped() -> (Server, PathBuf) {
+    let mut server = Server::start();
+    server.client().create(&job("a.b"));
+    server.signal("TERM");
+    server.wait(SOON);
+    let database = server.data().join("hapax.db");
+    assert!(database.is_file(), "the database has another name");
+    (server, database)
+}
+
+#[track_caller]
+fn is_refused(server: &Server, word: &str) {
+    let exit = Launch::default().data(&server.data()).run();
+    assert!(!exit.status.success(), "{}", exit.output);
+    assert!(exit.output.contains(word), "no {word:?} in: {}", exit.output);
+    assert!(!exit.output.contains("panicked"), "{}", exit.output);
+}
+
+#[test]
+fn a_folder_of_a_later_program_is_refused() {
+    let (server, database) = stopped();
+    let script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \
+                  db.execute(\"UPDATE about SET value = value + 1 WHERE name = 'format'\"); db.commit()";
+    let done = Command::new("python3").args(["-c", script]).arg(&database).status();
+    assert!(done.is_ok_and(|status| status.success()), "python3 changes the format");
+    is_refused(&server, "format");
+}
+
+#[test]
+fn a_database_of_somebody_else_is_refused_and_left_alone() {
+    let (server, database) = stopped();
+    let foreign = "this is no database, and has to stay as it is. ".repeat(400);
+    fs::write(&database, &foreign).expect("written");
+    is_refused(&server, "hapax.db");
+    assert_eq!(fs::read_to_string(&database).expect("still there"), foreign);
+}
+
+#[test]
+fn a_log_without_its_database_is_not_swallowed() {
+    let mut server = Server::start();
+    server.client().create(&job("a.b"));
+    server.kill();
+    fs::remove_file(server.data().join("hapax.db")).expect("the database is removed");
+    is_refused(&server, "hapax.db");
 }

@@ -51,7 +51,7 @@ fn metrics_count_what_happened() {
     let samples: Vec<&str> = metrics.body.lines().filter(|line| !line.starts_with('#')).collect();
     assert!(!samples.is_empty());
     for sample in &samples {
-        assert!(sample.starts_with("hapax_"), "{sample}");
+        assert!(sample.starts_with("ojs_"), "{sample}");
         let value = sample.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok());
         assert!(value.is_some(), "{sample}");
     }
@@ -60,9 +60,11 @@ fn metrics_count_what_happened() {
     let has = |words: &[&str], value: &str| {
         samples.iter().any(|line| words.iter().all(|word| line.contains(word)) && line.ends_with(value))
     };
-    assert!(has(&["enqueued"], " 4"), "four were enqueued: {}", metrics.body);
-    assert!(has(&["completed"], " 1"), "one was completed: {}", metrics.body);
-    assert!(has(&["reject"], " 1"), "one was rejected: {}", metrics.body);
+    assert!(has(&["ojs_jobs_enqueued_total"], " 4"));
+    assert!(has(&["ojs_jobs_completed_total"], " 1"));
+    assert!(has(&["ojs_jobs{", "\"available\""], " 3"));
+    assert!(has(&["ojs_unique_conflicts_total", "\"reject\""], " 1"));
+    assert!(has(&["ojs_http_requests_total", "\"POST\"", "\"/ojs/v1/jobs\"", "\"4xx\""], " 1"));
 }
 
 #[test]

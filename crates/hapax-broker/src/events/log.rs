@@ -1,5 +1,6 @@
 //! The log: events in the order of the commits, and pages of them.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,10 @@ use crate::Observer;
 /// How many events one look at the ring goes through, so that a reader with rare matches does not hold up those
 /// who write.
 const SCAN_MAX: usize = 1000;
+
+/// How many calls may have handed in their events before an earlier one has. Tasks that hear of their answers run at
+/// once, so if ever so many pile up, one is stuck, and memory counts for more than its place in the order.
+const EARLY_MAX: usize = 10_000;
 
 /// The log of what became durable.
 #[derive(Debug)]
@@ -98,12 +103,18 @@ impl EventLog {
 
     fn take_turn(&self, number: u64, events: Vec<Unnumbered>) {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        if turns.due != number {
-            turns.early.insert(number, events);
-            return;
+        match number.cmp(&turns.due) {
+            // Its turn was given up.
+            Ordering::Less => self.write(events),
+            Ordering::Equal => {
+                self.write(events);
+                turns.due += 1;
+            }
+            Ordering::Greater => {
+                turns.early.insert(number, events);
+                turns.give_up_on_late_ones();
+            }
         }
-        self.write(events);
-        turns.due += 1;
         while let Some(events) = turns.next_early() {
             self.write(events);
         }
@@ -125,6 +136,12 @@ impl EventLog {
 }
 
 impl Turns {
+    fn give_up_on_late_ones(&mut self) {
+        if let (true, Some((first, _))) = (self.early.len() > EARLY_MAX, self.early.first_key_value()) {
+            self.due = *first;
+        }
+    }
+
     fn next_early(&mut self) -> Option<Vec<Unnumbered>> {
         let events = self.early.remove(&self.due)?;
         self.due += 1;

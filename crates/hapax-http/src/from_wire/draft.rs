@@ -113,7 +113,7 @@ pub(super) fn read_queue(given: Given<'_, '_>) -> Result<QueueName, Fault> {
 }
 
 fn read_priority(given: Given<'_, '_>) -> Result<Priority, Fault> {
-    let number = given.integer(i64::MIN, i64::MAX)?;
+    let number = given.integer(Priority::MIN.get().into(), Priority::MAX.get().into())?;
     Priority::new(number).map_err(|error| Fault::new(given.place, error))
 }
 
@@ -169,9 +169,8 @@ pub(super) fn check_args(args: Given<'_, '_>, media: Media) -> Result<(), Fault>
         (Value::Object(_), Media::OpenJobSpec) => {
             Err(args.wrong("an array (an object is taken with Content-Type: application/json)"))
         }
-        (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), _) => {
-            Err(args.wrong("an array"))
-        }
+        (_, Media::OpenJobSpec) => Err(args.wrong("an array")),
+        (_, Media::Json) => Err(args.wrong("an array or an object")),
     }
 }
 

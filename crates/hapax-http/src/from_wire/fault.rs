@@ -61,10 +61,9 @@ impl Fault {
     /// A name that is none of those that may stand here.
     pub(crate) fn unknown(place: Place<'_>, what: &str, found: &str, known: &[&str]) -> Fault {
         let found: String = found.chars().take(60).collect();
-        let guess =
-            nearest(&found, known).map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+        let guess = nearest(&found, known).map(|name| format!("did you mean {name:?}? ")).unwrap_or_default();
         let known = known.join(", ");
-        Fault::new(place, format_args!("unknown {what} {found:?}{guess} It takes: {known}"))
+        Fault::new(place, format_args!("unknown {what} {found:?}; {guess}known are {known}"))
     }
 
     /// A feature that this server does not have: accepting the member and ignoring it would be a lie.

@@ -36,8 +36,8 @@ pub(super) fn policy(given: Given<'_, '_>) -> Result<UniquePolicy, Fault> {
     if let Some(given) = given.member("keys") {
         policy.dimensions = dimensions(&given.names()?, given)?;
     }
-    policy.args_keys = given.member("args_keys").map(|given| given.names()).transpose()?;
-    policy.meta_keys = given.member("meta_keys").map(|given| given.names()).transpose()?;
+    policy.args_keys = members(given.member("args_keys"), policy.dimensions.args)?;
+    policy.meta_keys = members(given.member("meta_keys"), policy.dimensions.meta)?;
     if let Some(given) = given.member("key") {
         read_key(&mut policy, given)?;
     }
@@ -93,6 +93,12 @@ pub(crate) fn dimensions(names: &[Box<str>], given: Given<'_, '_>) -> Result<Dim
         }
     }
     Ok(dimensions)
+}
+
+/// The members of a dimension that count; none at all is the same as no list if the dimension is not asked for.
+fn members(given: Option<Given<'_, '_>>, is_asked_for: bool) -> Result<Option<Vec<Box<str>>>, Fault> {
+    let names = given.map(|given| given.names()).transpose()?;
+    Ok(names.filter(|names| is_asked_for || !names.is_empty()))
 }
 
 /// Whether the name is one of a dimension.

@@ -1,6 +1,7 @@
 //! What a worker says went wrong, in one form whichever of five forms it came in.
 
 use hapax_core::{Directive, Json, WorkerError};
+use hapax_wire::error::RETRYABLE;
 
 use super::{Fault, Given};
 
@@ -39,7 +40,7 @@ pub(super) fn worker_error(given: Option<Given<'_, '_>>) -> Result<WorkerError, 
         directive: directive(code.as_deref()),
         code: code.unwrap_or_else(|| UNNAMED.into()),
         message: message.unwrap_or_default(),
-        retryable: given.member("retryable").map(|given| given.flag()).transpose()?,
+        retryable: given.member(RETRYABLE).map(|given| given.flag()).transpose()?,
         backtrace: backtrace(&given, details.as_ref()),
         details: details.map(|given| kept_details(given)),
         aliases: aliases.into_iter().collect(),

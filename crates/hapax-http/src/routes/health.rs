@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 use hapax_wire::writer;
 
 use crate::call::Call;
-use crate::exchange::Shared;
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::shared::Shared;
 
 /// The state of the server and of its store.
 pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {

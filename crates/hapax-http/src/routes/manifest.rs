@@ -3,9 +3,9 @@
 use hapax_wire::writer::{self, Object};
 
 use crate::call::Call;
-use crate::exchange::Shared;
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::shared::Shared;
 
 /// How uniqueness is enforced, in words.
 const MECHANISM: &str =

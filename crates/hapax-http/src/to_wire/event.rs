@@ -2,6 +2,7 @@
 
 use hapax_broker::{CancelledBy, EventError, EventPage, JobEvent, JobFact, News};
 use hapax_core::WorkerId;
+use hapax_wire::error::RETRYABLE;
 use hapax_wire::writer::{self, Object};
 
 /// A page of events.
@@ -24,10 +25,10 @@ fn members(o: &mut Object<'_>, event: &JobEvent) {
     o.plain("id", id);
     o.text("type", kind);
     o.text("source", "ojs://hapax");
-    o.plain("time", at);
+    o.moment("time", *at);
     // The Python SDK reads these two names for the type and the time.
     o.text("event", kind);
-    o.plain("timestamp", at);
+    o.moment("timestamp", *at);
     o.plain("queue", queue);
     match news {
         News::Job { id, job_type, state, fact } => {
@@ -53,7 +54,7 @@ fn data(o: &mut Object<'_>, fact: &JobFact, event: &JobEvent) {
     match fact {
         JobFact::Enqueued { priority, scheduled_at, key } => {
             o.number("priority", priority);
-            o.plain_if("scheduled_at", *scheduled_at);
+            o.moment_if("scheduled_at", *scheduled_at);
             o.plain_if("unique_key", *key);
         }
         JobFact::Started { worker, attempt, waited } => {
@@ -76,7 +77,7 @@ fn data(o: &mut Object<'_>, fact: &JobFact, event: &JobEvent) {
         JobFact::Retrying { attempt, max_attempts, next_retry_at, error } => {
             o.number("attempt", attempt);
             o.number("max_attempts", max_attempts);
-            o.plain("next_retry_at", next_retry_at);
+            o.moment("next_retry_at", *next_retry_at);
             o.object("error", |o| cause(o, error));
         }
         JobFact::Discarded { total_attempts, last_error } => {
@@ -90,12 +91,12 @@ fn data(o: &mut Object<'_>, fact: &JobFact, event: &JobEvent) {
         JobFact::Heartbeat { worker, attempt, visible_until } => {
             o.text_if("worker_id", worker.as_ref().map(WorkerId::as_str));
             o.number("attempt", attempt);
-            o.plain("visible_until", visible_until);
+            o.moment("visible_until", *visible_until);
         }
-        JobFact::Scheduled { scheduled_at } => o.plain("scheduled_at", scheduled_at),
+        JobFact::Scheduled { scheduled_at } => o.moment("scheduled_at", *scheduled_at),
         JobFact::Expired { created_at, ttl } => {
-            o.plain("created_at", created_at);
-            o.plain("expired_at", event.at);
+            o.moment("created_at", *created_at);
+            o.moment("expired_at", event.at);
             o.number("ttl_ms", ttl.as_millis());
         }
     }
@@ -105,7 +106,7 @@ fn cause(o: &mut Object<'_>, error: &EventError) {
     let EventError { code, message, retryable } = error;
     o.text("code", code);
     o.text("message", message);
-    o.flag("retryable", *retryable);
+    o.flag(RETRYABLE, *retryable);
 }
 
 const fn by_whom(by: CancelledBy) -> &'static str {

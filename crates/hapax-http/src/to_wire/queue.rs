@@ -10,7 +10,7 @@ use crate::compat::Dialect;
 pub(crate) fn item(out: &mut Vec<u8>, facts: &QueueFacts) {
     writer::object(out, |o| {
         identity(o, facts);
-        o.plain("created_at", facts.created_at);
+        o.moment("created_at", facts.created_at);
     });
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn one(facts: &QueueFacts) -> Vec<u8> {
     writer::object(&mut out, |o| {
         o.twice("queue", |o| {
             identity(o, facts);
-            o.plain("created_at", facts.created_at);
+            o.moment("created_at", facts.created_at);
             counts(o, &facts.counts);
         });
     });
@@ -33,7 +33,7 @@ pub(crate) fn switched(facts: &QueueFacts, now: Timestamp) -> Vec<u8> {
     writer::object(&mut out, |o| {
         o.object("queue", |o| identity(o, facts));
         o.text("status", status(facts.paused));
-        o.plain(if facts.paused { "paused_at" } else { "resumed_at" }, now);
+        o.moment(if facts.paused { "paused_at" } else { "resumed_at" }, now);
     });
     out
 }
@@ -67,7 +67,7 @@ pub(crate) fn stats(
             o.number("depth", all.of(State::Available));
             counts(o, &all);
         });
-        o.plain("computed_at", now);
+        o.moment("computed_at", now);
     });
     out
 }

@@ -70,7 +70,7 @@ pub(crate) fn beat(pulse: &Pulse, foreign: &[Box<str>], order: Order, now: Times
         let lost = lost.iter().map(ToString::to_string).chain(foreign.iter().map(ToString::to_string));
         o.array("lost_jobs", lost, |id, out| writer::text(out, &id));
         o.array("cancelled_jobs", cancelled, |id, out| writer::plain(out, id));
-        o.plain("server_time", now);
+        o.moment("server_time", now);
         o.flag("acknowledged", true);
     });
     out

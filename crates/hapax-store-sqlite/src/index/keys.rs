@@ -1,11 +1,15 @@
 //! Keys: who carries one, newest first, with all that a policy asks of a holder, so that only those that
 //! matter are ever loaded.
 
-use std::collections::BTreeMap;
+mod holders;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use hapax_core::unique::{Anchor, Holder, Key, UniquePolicy};
 use hapax_core::{State, Timestamp};
 
+use self::holders::{Holders, Mark, Place};
 use super::Facts;
 use crate::row::Seq;
 
@@ -13,29 +17,13 @@ use crate::row::Seq;
 /// ask for them. Only the first 64 bits of a key are kept; a holder found here has to prove the rest.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Keys {
-    live: BTreeMap<Place, Mark>,
-    ended: BTreeMap<Place, Mark>,
+    live: Side,
+    ended: Side,
 }
 
-/// Sorted by key, then by age.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    prefix: u64,
-    created_at: Timestamp,
-    seq: Seq,
-}
-
-/// What else a policy asks of a holder, in two words: there is one of these for every key ever used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
-    scheduled_at: i64,
-    /// The moment in milliseconds above, the state in the lowest three bits.
-    finished_at_and_state: i64,
-}
-
-const STATE_BITS: u32 = 3;
-/// A moment that no timestamp can be, and that can be shifted.
-const NEVER: i64 = i64::MIN >> STATE_BITS;
+/// With the standard hasher: whoever can try many keys must not choose where they collide.
+#[derive(Debug, Default, PartialEq)]
+struct Side(HashMap<u64, Holders>);
 
 /// A holder that a policy covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,29 +38,27 @@ impl Keys {
         if old == new {
             return;
         }
-        match (old, new) {
-            // The usual case: a job goes from one state to the next, and stays where it is in the tree.
-            (Some((place, was)), Some((same, mark))) if place == same && was.has_ended() == mark.has_ended() => {
-                self.side(mark).insert(place, mark);
+        if let Some((prefix, place, was)) = old {
+            // The usual case: a job goes from one live state to the next, and only its mark changes.
+            let stays = |(at, same, mark): (u64, Place, Mark)| {
+                (at, same, mark.has_ended()) == (prefix, place, was.has_ended())
+            };
+            if !new.is_some_and(stays) {
+                self.side(was).remove(prefix, place);
             }
-            (old, new) => {
-                if let Some((place, mark)) = old {
-                    self.side(mark).remove(&place);
-                }
-                if let Some((place, mark)) = new {
-                    self.side(mark).insert(place, mark);
-                }
-            }
+        }
+        if let Some((prefix, place, mark)) = new {
+            self.side(mark).insert(prefix, place, mark);
         }
     }
 
-    fn side(&mut self, mark: Mark) -> &mut BTreeMap<Place, Mark> {
+    fn side(&mut self, mark: Mark) -> &mut Side {
         if mark.has_ended() { &mut self.ended } else { &mut self.live }
     }
 
     /// Every live holder that the policy covers, newest first.
     pub(crate) fn live(&self, key: &Key, policy: &UniquePolicy, now: Timestamp) -> Vec<Covered> {
-        covered(&self.live, key, policy, now).collect()
+        self.live.covered(key, policy, now).collect()
     }
 
     /// The ended holders that the policy covers, newest first.
@@ -82,67 +68,51 @@ impl Keys {
         policy: &'k UniquePolicy,
         now: Timestamp,
     ) -> impl Iterator<Item = Covered> + 'k {
-        // Most policies name no state of the ended: not one step into the tree for them.
+        // Most policies name no state of the ended: not one look at them.
         let asked = policy.states.iter().any(State::is_terminal);
-        asked.then(|| covered(&self.ended, key, policy, now)).into_iter().flatten()
+        asked.then(|| self.ended.covered(key, policy, now)).into_iter().flatten()
     }
 }
 
-fn covered<'k>(
-    holders: &'k BTreeMap<Place, Mark>,
-    key: &Key,
-    policy: &'k UniquePolicy,
-    now: Timestamp,
-) -> impl Iterator<Item = Covered> + 'k {
-    let prefix = prefix(key);
-    let first = Place { prefix, created_at: Timestamp::from_millis(i64::MIN), seq: Seq::MIN };
-    let last = Place { prefix, created_at: Timestamp::MAX, seq: Seq::MAX };
-    holders
-        .range(first..=last)
-        .rev()
-        .map(|(place, mark)| (*place, mark.holder(place.created_at)))
-        // Windows that run from creation end in the order of creation.
-        .take_while(move |(_, holder)| {
-            policy.period_from != Anchor::CreatedAt || policy.window_end(*holder).is_none_or(|end| end > now)
-        })
-        .filter(move |(_, holder)| policy.covers(*holder, now))
-        .map(|(place, _)| Covered { seq: place.seq, created_at: place.created_at })
-}
-
-fn entry(facts: &Facts<'_>) -> Option<(Place, Mark)> {
-    let (key, holder) = facts.held?;
-    let place = Place { prefix: prefix(key), created_at: holder.created_at, seq: facts.seq };
-    Some((place, Mark::of(holder)))
-}
-
-impl Mark {
-    fn of(holder: Holder) -> Mark {
-        let Holder { state, created_at: _, scheduled_at, finished_at } = holder;
-        let millis = |at: Option<Timestamp>| at.map_or(NEVER, Timestamp::millis);
-        Mark {
-            scheduled_at: millis(scheduled_at),
-            finished_at_and_state: millis(finished_at) << STATE_BITS | i64::from(state as u8),
+impl Side {
+    fn insert(&mut self, prefix: u64, place: Place, mark: Mark) {
+        match self.0.entry(prefix) {
+            Entry::Occupied(mut holders) => holders.get_mut().insert(place, mark),
+            Entry::Vacant(vacant) => drop(vacant.insert(Holders::One(place, mark))),
         }
     }
 
-    fn state(self) -> State {
-        let number = self.finished_at_and_state.rem_euclid(1 << STATE_BITS);
-        State::ALL.into_iter().find(|state| i64::from(*state as u8) == number).unwrap_or(State::Discarded)
-    }
-
-    fn has_ended(self) -> bool {
-        self.state().is_terminal()
-    }
-
-    fn holder(self, created_at: Timestamp) -> Holder {
-        let moment = |millis: i64| (millis != NEVER).then(|| Timestamp::from_millis(millis));
-        Holder {
-            state: self.state(),
-            created_at,
-            scheduled_at: moment(self.scheduled_at),
-            finished_at: moment(self.finished_at_and_state >> STATE_BITS),
+    fn remove(&mut self, prefix: u64, place: Place) {
+        if let Entry::Occupied(mut holders) = self.0.entry(prefix)
+            && holders.get_mut().remove(place).is_empty()
+        {
+            holders.remove();
         }
     }
+
+    fn covered<'k>(
+        &'k self,
+        key: &Key,
+        policy: &'k UniquePolicy,
+        now: Timestamp,
+    ) -> impl Iterator<Item = Covered> + 'k {
+        let holders = self.0.get(&prefix(key)).into_iter().flat_map(Holders::newest_first);
+        holders
+            .map(|(place, mark)| (place, mark.holder(place.created_at)))
+            // Windows that run from creation end in the order of creation.
+            .take_while(move |(_, holder)| {
+                policy.period_from != Anchor::CreatedAt
+                    || policy.window_end(*holder).is_none_or(|end| end > now)
+            })
+            .filter(move |(_, holder)| policy.covers(*holder, now))
+            .map(|(Place { created_at, seq }, _)| Covered { seq, created_at })
+    }
+}
+
+fn entry(facts: &Facts<'_>) -> Option<(u64, Place, Mark)> {
+    let (key, holder): (_, Holder) = facts.held?;
+    let place = Place { created_at: holder.created_at, seq: facts.seq };
+    Some((prefix(key), place, Mark::of(holder)))
 }
 
 fn prefix(key: &Key) -> u64 {

@@ -48,6 +48,11 @@ impl Lines {
         }
     }
 
+    /// How many jobs wait there.
+    pub(crate) fn len(&self, queue: &QueueName) -> usize {
+        self.0.get(queue).map_or(0, BTreeMap::len)
+    }
+
     /// The job whose turn it is.
     pub(crate) fn first(&self, queue: &QueueName) -> Option<Seq> {
         self.0.get(queue)?.first_key_value().map(|(_, seq)| *seq)

@@ -39,7 +39,9 @@ impl<'r> Cells<'r> {
         match self.value(column)? {
             ValueRef::Integer(number) => Ok(Some(number)),
             ValueRef::Null => Ok(None),
-            ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_) => Err(self.damaged(column, "no integer")),
+            ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_) => {
+                Err(self.damaged(column, "no integer"))
+            }
         }
     }
 
@@ -58,7 +60,9 @@ impl<'r> Cells<'r> {
                 std::str::from_utf8(bytes).map(Some).map_err(|_| self.damaged(column, "not UTF-8"))
             }
             ValueRef::Null => Ok(None),
-            ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => Err(self.damaged(column, "no text")),
+            ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => {
+                Err(self.damaged(column, "no text"))
+            }
         }
     }
 
@@ -72,7 +76,9 @@ impl<'r> Cells<'r> {
                 bytes.try_into().map(Some).map_err(|_| self.damaged(column, "of the wrong length"))
             }
             ValueRef::Null => Ok(None),
-            ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => Err(self.damaged(column, "no bytes")),
+            ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => {
+                Err(self.damaged(column, "no bytes"))
+            }
         }
     }
 

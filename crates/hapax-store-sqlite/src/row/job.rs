@@ -11,7 +11,18 @@ use crate::Fault;
 pub(super) const TABLE: &str = "jobs";
 
 const COLUMNS: &[&str] = &[
-    "seq", "id", "type", "queue", "priority", "created_at", "key", "policy", "options", "args", "meta", "extra",
+    "seq",
+    "id",
+    "type",
+    "queue",
+    "priority",
+    "created_at",
+    "key",
+    "policy",
+    "options",
+    "args",
+    "meta",
+    "extra",
 ];
 
 pub(super) const SELECT: &str = "SELECT seq, id, type, queue, priority, created_at, key, policy, options, \
@@ -20,10 +31,10 @@ pub(super) const SELECT: &str = "SELECT seq, id, type, queue, priority, created_
 pub(super) const SCAN: &str = "SELECT seq, id, type, queue, priority, created_at, key, policy, options, \
      'null', NULL, NULL FROM jobs ORDER BY seq";
 pub(super) const DELETE: &str = "DELETE FROM jobs WHERE seq = ?1";
-pub(super) const INSERT: &str = "INSERT INTO jobs (seq, id, type, queue, priority, created_at, key, policy, options, \
-     args, meta, extra) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-pub(super) const UPDATE: &str = "UPDATE jobs SET id = ?2, type = ?3, queue = ?4, priority = ?5, created_at = ?6, \
-     key = ?7, policy = ?8, options = ?9, args = ?10, meta = ?11, extra = ?12 WHERE seq = ?1";
+pub(super) const INSERT: &str = "INSERT INTO jobs (seq, id, type, queue, priority, created_at, key, policy, \
+     options, args, meta, extra) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+pub(super) const UPDATE: &str = "UPDATE jobs SET id = ?2, type = ?3, queue = ?4, priority = ?5, \
+     created_at = ?6, key = ?7, policy = ?8, options = ?9, args = ?10, meta = ?11, extra = ?12 WHERE seq = ?1";
 
 pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<(), Fault> {
     let Stored { seq, turn: _, job } = stored;
@@ -71,7 +82,11 @@ pub(super) fn read(row: &Row<'_>) -> Result<Body, Fault> {
     let cells = Cells::new(row, TABLE, COLUMNS)?;
     let json = |text: Option<&str>| text.map_or_else(Json::empty_object, Json::from_trusted);
     let options = options::read(cells.optional_text(8)?).map_err(|_| cells.damaged(8, "not its JSON"))?;
-    let unique = cells.optional_text(7)?.map(policy::read).transpose().map_err(|_| cells.damaged(7, "not its JSON"))?;
+    let unique = cells
+        .optional_text(7)?
+        .map(policy::read)
+        .transpose()
+        .map_err(|_| cells.damaged(7, "not its JSON"))?;
     let spec = options.with(options::Columns {
         kind: JobType::parse(cells.text(2)?).map_err(|_| cells.damaged(2, "no job type"))?,
         queue: QueueName::parse(cells.text(3)?).map_err(|_| cells.damaged(3, "no queue name"))?,

@@ -219,7 +219,8 @@ impl Default for Decoded {
 impl Decoded {
     pub(super) fn with(self, columns: Columns) -> Spec {
         let Columns { kind, queue, priority, unique, args, meta, extra } = columns;
-        let Decoded { retry, tags, schema, scheduled_at, expires_at, timeout, visibility_timeout, delivery } = self;
+        let Decoded { retry, tags, schema, scheduled_at, expires_at, timeout, visibility_timeout, delivery } =
+            self;
         Spec {
             kind,
             queue,

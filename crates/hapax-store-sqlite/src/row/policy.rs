@@ -109,7 +109,8 @@ fn named<T: Copy>(
     all: &[T],
     name_of: impl Fn(T) -> &'static str,
 ) -> Result<Option<T>, Unreadable> {
-    let find = |name: Cow<'_, str>| all.iter().copied().find(|value| name_of(*value) == name).ok_or(Unreadable);
+    let find =
+        |name: Cow<'_, str>| all.iter().copied().find(|value| name_of(*value) == name).ok_or(Unreadable);
     name.map(find).transpose()
 }
 

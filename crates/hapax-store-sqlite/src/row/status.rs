@@ -15,9 +15,27 @@ use crate::Fault;
 pub(super) const TABLE: &str = "status";
 
 const COLUMNS: &[&str] = &[
-    "seq", "state", "turn", "attempt", "fence", "at", "enqueued_at", "activated_at", "started_at", "token",
-    "worker", "deadline", "lease_ms", "times_out_at", "detail", "dead_letter", "retry_ms", "reentered_beside",
-    "result", "errors", "ledger",
+    "seq",
+    "state",
+    "turn",
+    "attempt",
+    "fence",
+    "at",
+    "enqueued_at",
+    "activated_at",
+    "started_at",
+    "token",
+    "worker",
+    "deadline",
+    "lease_ms",
+    "times_out_at",
+    "detail",
+    "dead_letter",
+    "retry_ms",
+    "reentered_beside",
+    "result",
+    "errors",
+    "ledger",
 ];
 
 pub(super) const SELECT: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
@@ -28,8 +46,8 @@ pub(super) const SCAN: &str = "SELECT seq, state, turn, attempt, fence, at, enqu
      started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
      reentered_beside, NULL, NULL, NULL FROM status ORDER BY seq";
 pub(super) const DELETE: &str = "DELETE FROM status WHERE seq = ?1";
-pub(super) const INSERT: &str = "INSERT INTO status (seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
-     started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
+pub(super) const INSERT: &str = "INSERT INTO status (seq, state, turn, attempt, fence, at, enqueued_at, \
+     activated_at, started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
      reentered_beside, result, errors, ledger) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 pub(super) const UPDATE: &str = "UPDATE status SET state = ?2, turn = ?3, attempt = ?4, fence = ?5, at = ?6, \
@@ -201,7 +219,9 @@ fn read_cause(cells: &Cells<'_>) -> Result<Cause, Fault> {
 
 fn read_lease(cells: &Cells<'_>) -> Result<Option<Lease>, Fault> {
     let Some(token) = cells.optional_bytes(9)? else { return Ok(None) };
-    let worker = cells.optional_text(10)?.map(|name| WorkerId::parse(name).ok_or_else(|| cells.damaged(10, "no name")));
+    let worker = cells
+        .optional_text(10)?
+        .map(|name| WorkerId::parse(name).ok_or_else(|| cells.damaged(10, "no name")));
     Ok(Some(Lease {
         token: LeaseToken::new(token),
         worker: worker.transpose()?,

@@ -6,8 +6,8 @@ mod draft;
 
 use hapax_core::unique::{Anchor, Strategy as OnConflict};
 use hapax_core::{
-    Chance, Claimant, Directive, Event, Exhaustion, Handback, Incoming, Json, Priority, Retention, Spec, SpecPatch, State, StateSet,
-    WorkerError,
+    Chance, Claimant, Directive, Event, Exhaustion, Handback, Incoming, Json, Priority, Retention, Spec,
+    SpecPatch, State, StateSet, WorkerError,
 };
 use hapax_store::{Action, Memo, MemoKey, Op, Remembered};
 use proptest::prelude::*;
@@ -50,25 +50,28 @@ fn drafts() -> impl Strategy<Value = Draft> {
     let policy = (any::<u8>(), 0..4usize, prop::option::of(1..4000i64), 0..3usize);
     let place = (0..QUEUES.len(), -2..3i64, prop::option::of(-500..3000i64), prop::option::of(1..5000i64));
     (0..40u64, prop::option::weighted(0.8, 0..KEYS.len()), policy, place, prop::bool::weighted(0.1)).prop_map(
-        |(n, key, (states, strategy, period, anchor), (queue, priority, scheduled, expires), pending)| Draft {
-            n,
-            key,
-            queue,
-            priority,
-            states: states | 1,
-            strategy,
-            period,
-            anchor,
-            scheduled,
-            expires,
-            pending,
+        |(n, key, (states, strategy, period, anchor), (queue, priority, scheduled, expires), pending)| {
+            Draft {
+                n,
+                key,
+                queue,
+                priority,
+                states: states | 1,
+                strategy,
+                period,
+                anchor,
+                scheduled,
+                expires,
+                pending,
+            }
         },
     )
 }
 
 fn deeds() -> impl Strategy<Value = Deed> {
     prop_oneof![
-        6 => (drafts(), prop::option::weighted(0.2, 0..4u8)).prop_map(|(draft, memo)| Deed::Enqueue(draft, memo)),
+        6 => (drafts(), prop::option::weighted(0.2, 0..4u8))
+            .prop_map(|(draft, memo)| Deed::Enqueue(draft, memo)),
         2 => (prop::collection::vec(drafts(), 1..4), prop::option::weighted(0.2, 0..4u8))
             .prop_map(|(drafts, memo)| Deed::EnqueueAll(drafts, memo)),
         6 => (0..40u64, 0..8u8).prop_map(|(n, event)| Deed::Step(n, event)),
@@ -149,8 +152,12 @@ fn carry_out(tables: &mut Tables<'_>, deed: Deed, clock: &mut i64) {
         Deed::Claim(queue, count) => {
             drop(tables.claim(&draft::claim(now, &[QUEUES[queue]], count, 1)).unwrap());
         }
-        Deed::Pause(queue, true) => drop(tables.apply(op(Action::Pause(draft::queue(QUEUES[queue])))).unwrap()),
-        Deed::Pause(queue, false) => drop(tables.apply(op(Action::Resume(draft::queue(QUEUES[queue])))).unwrap()),
+        Deed::Pause(queue, true) => {
+            drop(tables.apply(op(Action::Pause(draft::queue(QUEUES[queue])))).unwrap());
+        }
+        Deed::Pause(queue, false) => {
+            drop(tables.apply(op(Action::Resume(draft::queue(QUEUES[queue])))).unwrap());
+        }
         Deed::Advance(by) => {
             *clock += by;
             drop(tables.advance(draft::at(*clock), 3, Chance(1)).unwrap());
@@ -218,12 +225,13 @@ proptest! {
 #[test]
 fn finished_holders_that_do_not_matter_are_not_loaded() {
     let db = empty();
-        let mut tables = open(&db);
+    let mut tables = open(&db);
     let states = StateSet::ALL;
     for n in 0..2000 {
         let now = draft::at(i64::try_from(n).unwrap());
         let mut spec = draft::spec();
-        spec.unique = Some(draft::policy(StateSet::of(&[State::Pending]), OnConflict::Ignore, None, Anchor::CreatedAt));
+        spec.unique =
+            Some(draft::policy(StateSet::of(&[State::Pending]), OnConflict::Ignore, None, Anchor::CreatedAt));
         tables.apply(draft::enqueue(now, draft::unique(n, "a", spec))).unwrap().unwrap();
         tables.apply(draft::step(now, draft::id(n), Event::Cancel)).unwrap().unwrap();
     }

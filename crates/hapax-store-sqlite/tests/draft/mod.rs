@@ -47,7 +47,12 @@ pub(crate) fn given(millis: i64) -> GivenTime {
     GivenTime::computed(at(millis))
 }
 
-pub(crate) fn policy(states: StateSet, on_conflict: Strategy, period: Option<i64>, period_from: Anchor) -> UniquePolicy {
+pub(crate) fn policy(
+    states: StateSet,
+    on_conflict: Strategy,
+    period: Option<i64>,
+    period_from: Anchor,
+) -> UniquePolicy {
     let period = period.map(|millis| Duration::from_millis(millis.unsigned_abs()));
     UniquePolicy { states, on_conflict, period, period_from, ..UniquePolicy::default() }
 }

@@ -85,7 +85,7 @@ fn every_place_of_its_life_has_its_own_members() {
         token: LeaseToken::new([1; 16]),
         worker: WorkerId::parse("w-1"),
         deadline: at(60),
-        length: Duration::from_secs(60),
+        length: Duration::from_mins(1),
     };
     let result = Some(Json::from_trusted("{\"ok\" : true}"));
     let phases = [
@@ -111,7 +111,7 @@ fn a_fetched_job_carries_the_lease_and_nobody_else_sees_it() {
         token: LeaseToken::new([1; 16]),
         worker: None,
         deadline: at(60),
-        length: Duration::from_secs(60),
+        length: Duration::from_mins(1),
     };
     let mut job = job(Phase::Active { lease, times_out_at: None });
     job.fence = 3;
@@ -159,7 +159,7 @@ fn a_holder_shows_its_policy_its_key_and_its_ledger() {
         dimensions: Dimensions { queue: true, args: true, meta: true },
         args_keys: Some(vec!["user_id".into()]),
         meta_keys: Some(vec!["tenant".into()]),
-        period: Some(Duration::from_secs(3600)),
+        period: Some(Duration::from_hours(1)),
         replace: Some(Replacement::default().with(State::Scheduled, fields)),
         ..UniquePolicy::default()
     });

@@ -155,3 +155,19 @@ fn events_wait_for_their_turn() {
         log.page(&query()).events.iter().map(|event| event.job_type().unwrap().to_string()).collect();
     assert_eq!(types, ["a.a", "a.c"]);
 }
+
+#[test]
+fn a_call_that_is_stuck_holds_up_only_so_many() {
+    let log = log();
+    let stuck = log.in_turn(|| ()).0;
+    for _ in 0..EARLY_MAX {
+        write(&log, vec![paused("q")]);
+    }
+    assert_eq!(log.page(&query()).events, []);
+    write(&log, vec![paused("q")]);
+    assert_eq!(log.page(&query()).events.len(), 10);
+    let cursor = log.page(&EventQuery { limit: EARLY_MAX * 2, ..query() }).cursor;
+    stuck.publish(vec![event("a.b", "q")]);
+    write(&log, vec![paused("q")]);
+    assert_eq!(log.page(&after(&cursor)).events.len(), 2);
+}

@@ -9,10 +9,10 @@ use crate::reply::Reply;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let id = dead_letter_id(&call.parameter)?;
-    let patch = if call.body.is_empty() {
+    let patch = if call.body.bytes.is_empty() {
         from_wire::revival(None, call.media)?
     } else {
-        let body = from_wire::read(&call.body)?;
+        let body = from_wire::read(&call.body.bytes)?;
         from_wire::revival(Some(&body), call.media)?
     };
     let revived = call.broker().revive(id, patch).await?;
@@ -20,7 +20,7 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     writer::object(&mut out, |o| {
         o.twice("job", |o| {
             job::members(o, &revived);
-            o.plain_if("re_enqueued_at", revived.enqueued_at);
+            o.moment_if("re_enqueued_at", revived.enqueued_at);
         });
     });
     Ok(Reply::ok(out))

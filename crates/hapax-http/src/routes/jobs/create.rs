@@ -11,7 +11,7 @@ use crate::to_wire::admission;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let draft = {
-        let body = from_wire::read(&call.body)?;
+        let body = from_wire::read(&call.body.bytes)?;
         from_wire::job(&body, call.media, call.broker().now())?
     };
     let memo = memo::memo(&call)?;

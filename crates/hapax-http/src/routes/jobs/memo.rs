@@ -30,7 +30,7 @@ pub(super) fn memo(call: &Call) -> Result<Option<Memo>, Problem> {
     hash.update(b"POST\n");
     hash.update(path);
     hash.update(b"\n");
-    hash.update(&call.body);
+    hash.update(&call.body.bytes);
     let id = call.id.clone();
     Ok(Some(Memo {
         key: MemoKey(format!("POST {path}\n{key}").into()),

@@ -8,7 +8,7 @@ use crate::to_wire::report;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let wish = {
-        let body = from_wire::read(&call.body)?;
+        let body = from_wire::read(&call.body.bytes)?;
         from_wire::wish(&body)?
     };
     let jobs = call.broker().fetch(wish.fetch).await?;

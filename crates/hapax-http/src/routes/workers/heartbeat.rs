@@ -11,7 +11,7 @@ use crate::to_wire::report::{self, Order};
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let beat = {
-        let body = from_wire::read(&call.body)?;
+        let body = from_wire::read(&call.body.bytes)?;
         from_wire::beat(&body)?
     };
     let pulse = call.broker().heartbeat(beat.heartbeat).await?;

@@ -9,7 +9,7 @@ use crate::to_wire::report;
 /// The body names the job.
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let said = {
-        let body = from_wire::read(&call.body)?;
+        let body = from_wire::read(&call.body.bytes)?;
         from_wire::rejection(Some(&body), None)?
     };
     reject(&call, said).await
@@ -17,10 +17,10 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
 
 /// The path names the job, and there may be no body.
 pub(crate) async fn of_path(call: Call) -> Result<Reply, Problem> {
-    let said = if call.body.is_empty() {
+    let said = if call.body.bytes.is_empty() {
         from_wire::rejection(None, Some(&call.parameter))?
     } else {
-        let body = from_wire::read(&call.body)?;
+        let body = from_wire::read(&call.body.bytes)?;
         from_wire::rejection(Some(&body), Some(&call.parameter))?
     };
     reject(&call, said).await

@@ -1,0 +1,193 @@
+//! A server for tests: the real router over a store in memory, with a clock that stands still.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use hapax_broker::{Broker, Clock, Entropy};
+use hapax_core::{Rules, Timestamp, json};
+use hapax_store::MemoryStore;
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use tower::ServiceExt as _;
+
+use crate::shared::Shared;
+use crate::{ApiKey, Config, Limits, Metrics};
+
+/// Where the clock starts: 2027-01-15T08:00:00Z.
+const START: i64 = 1_800_000_000_000;
+
+#[derive(Debug)]
+struct FakeClock(AtomicI64);
+
+impl Clock for FakeClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+#[derive(Debug)]
+struct FakeEntropy(AtomicU64);
+
+impl Entropy for FakeEntropy {
+    fn fill(&self, bytes: &mut [u8]) {
+        for byte in bytes {
+            let count = self.0.fetch_add(1, Ordering::Relaxed);
+            *byte = u8::try_from(count.wrapping_mul(97) % 251).unwrap_or(0);
+        }
+    }
+}
+
+/// A server without a socket.
+pub(crate) struct Rig {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) router: Router,
+    clock: Arc<FakeClock>,
+}
+
+/// What a server for tests may differ in.
+pub(crate) struct Setup {
+    pub(crate) keys: Vec<ApiKey>,
+    pub(crate) conformance: bool,
+    pub(crate) limits: Limits,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup { keys: Vec::new(), conformance: true, limits: Limits::default() }
+    }
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {:?}", self.text))
+    }
+
+    /// The value at a pointer such as `/job/state`, which has to be a string.
+    pub(crate) fn text_at(&self, pointer: &str) -> String {
+        let found = self.json().pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        found.unwrap_or_else(|| panic!("no text at {pointer} in {}", self.text))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// Status, code and message of an error.
+    pub(crate) fn error(&self) -> String {
+        format!(
+            "{} {}: {}",
+            self.status.as_u16(),
+            self.text_at("/error/code"),
+            self.text_at("/error/message")
+        )
+    }
+
+    /// For snapshots: the status, the headers that matter, and the body with one member of the top per line.
+    pub(crate) fn shown(&self) -> String {
+        let mut shown = format!("{}", self.status.as_u16());
+        for name in ["location", "allow", "idempotency-replayed", "www-authenticate", "retry-after"] {
+            if let Some(value) = self.header(name) {
+                let _infallible = write!(shown, " {name}={value}");
+            }
+        }
+        let _infallible = write!(shown, "\n{}", self.text);
+        shown
+    }
+}
+
+impl Rig {
+    pub(crate) fn new() -> Rig {
+        Rig::with(Setup::default())
+    }
+
+    pub(crate) fn with(setup: Setup) -> Rig {
+        let Setup { keys, conformance, limits } = setup;
+        let rules = Rules::default();
+        let clock = Arc::new(FakeClock(AtomicI64::new(START)));
+        let metrics = Metrics::new();
+        let store = Arc::new(MemoryStore::new(rules.clone()));
+        let entropy = Arc::new(FakeEntropy(AtomicU64::new(0)));
+        let broker = Broker::new(store, Arc::clone(&clock) as _, entropy, rules, metrics.broker_observer());
+        let config = Config {
+            listen: ([127, 0, 0, 1], 0).into(),
+            keys,
+            conformance,
+            limits,
+            backend: "memory",
+            durable: false,
+            version: "0.0.0",
+        };
+        let shared = Arc::new(Shared::new(config, broker, metrics));
+        let router = crate::router::router(&shared);
+        Rig { shared, router, clock }
+    }
+
+    /// Lets time pass, with what becomes due in it.
+    pub(crate) async fn pass(&self, span: Duration) {
+        let millis = i64::try_from(span.as_millis()).unwrap();
+        self.clock.0.fetch_add(millis, Ordering::Relaxed);
+        let chores = self.shared.broker.run_chores(std::future::pending());
+        let ended = tokio::time::timeout(Duration::from_millis(20), chores).await;
+        assert!(ended.is_err(), "the chores go on for ever");
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let answer = Answer { status: parts.status, headers: parts.headers, text };
+        assert_eq!(answer.header("ojs-version"), Some("1.0"), "{answer:?}");
+        assert!(answer.header("x-request-id").is_some(), "{answer:?}");
+        if answer.header("content-type") != Some("text/plain") && !answer.text.is_empty() {
+            // The strict reader also finds a member that stands twice.
+            let limits = json::Limits { depth_max: json::Limits::DEPTH_CEILING };
+            assert_eq!(json::read(&answer.text, limits).err(), None, "{}", answer.text);
+        }
+        answer
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(request("GET", path, "").body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(request("DELETE", path, "").body(Body::empty()).unwrap()).await
+    }
+
+    /// A POST of plain JSON.
+    pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
+        self.send(request("POST", path, body).body(Body::from(body.to_owned())).unwrap()).await
+    }
+
+    /// Enqueues a job and tells its id.
+    pub(crate) async fn enqueue(&self, body: &str) -> String {
+        let answer = self.post("/ojs/v1/jobs", body).await;
+        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+        answer.text_at("/job/id")
+    }
+
+    /// Fetches a job of the default queue and tells its id.
+    pub(crate) async fn fetch(&self) -> String {
+        self.post("/ojs/v1/workers/fetch", r#"{"queues":["default"]}"#).await.text_at("/jobs/0/id")
+    }
+}
+
+/// A request of plain JSON with a name of its own, so that answers are the same each time.
+pub(crate) fn request(method: &str, path: &str, body: &str) -> axum::http::request::Builder {
+    let request = Request::builder().method(method).uri(path).header("x-request-id", "req-test");
+    if body.is_empty() { request } else { request.header("content-type", "application/json") }
+}
