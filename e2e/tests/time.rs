@@ -69,6 +69,17 @@ fn a_schedule_in_the_past_starts_at_once() {
 }
 
 #[test]
+fn the_first_and_the_last_second_of_the_calendar_are_times() {
+    let server = Server::start();
+    let mut client = server.client();
+    for (at, state) in [("0001-01-01T00:00:00Z", "available"), ("9999-12-31T23:59:59Z", "scheduled")] {
+        let answer = client.enqueue(&job("later").with("scheduled_at", at));
+        assert_eq!(answer.is(201)["job"]["state"], state);
+        assert_eq!(answer["job"]["scheduled_at"], at, "as the client wrote it");
+    }
+}
+
+#[test]
 fn retries_come_after_growing_pauses() {
     let server = Server::start();
     let mut client = server.client();

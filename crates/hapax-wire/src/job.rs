@@ -48,7 +48,7 @@ pub fn write_fetched(out: &mut Vec<u8>, job: &Job) {
     object(out, |o| {
         members(o, job);
         if let Phase::Active { lease, .. } = &job.phase {
-            o.plain("lease", lease.token);
+            o.hex("lease", &lease.token.bytes());
             o.moment("lease_expires_at", lease.deadline);
         }
         o.number("fence", job.fence);

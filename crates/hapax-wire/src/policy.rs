@@ -109,10 +109,7 @@ fn replaced_fields(o: &mut Object<'_>, replacement: Replacement) {
 /// What the job is to others with its key.
 fn holding(o: &mut Object<'_>, job: &Job) {
     if let Some(key) = &job.key {
-        let out = o.member("uniqueness_key");
-        out.push(b'"');
-        writer::hex(out, key.bytes());
-        out.push(b'"');
+        o.hex("uniqueness_key", key.bytes());
     }
     o.plain_if("reentered_beside", job.reentered_beside);
     if job.ledger.count() > 0 {

@@ -144,6 +144,14 @@ impl Object<'_> {
         word(self.member(name), value);
     }
 
+    /// Bytes as a string of hexadecimal digits.
+    pub fn hex(&mut self, name: &str, bytes: &[u8]) {
+        let out = self.member(name);
+        out.push(b'"');
+        hex(out, bytes);
+        out.push(b'"');
+    }
+
     /// A moment.
     pub fn moment(&mut self, name: &str, at: Timestamp) {
         moment(self.member(name), at);

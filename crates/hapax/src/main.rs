@@ -22,6 +22,11 @@ use crate::config::Config;
 use crate::environment::Environment;
 use crate::failure::Failure;
 
+/// Requests are read on one thread, stored on a second and freed on a third; glibc's allocator spends a fifth of
+/// the server's time on that, this one a fraction.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {

@@ -165,7 +165,7 @@ fn half_sent_heads_do_no_harm_and_are_cut_off() {
 }
 
 #[test]
-fn half_sent_bodies_do_no_harm() {
+fn half_sent_bodies_do_no_harm_and_are_cut_off() {
     let (server, mut healthy) = start();
     let mut held: Vec<Client> = (0..HALF_SENT).map(|_| server.client()).collect();
     for client in &mut held {
@@ -180,6 +180,10 @@ fn half_sent_bodies_do_no_harm() {
     assert!(before.elapsed() < AT_ONCE, "served after {:?}", before.elapsed());
     assert_eq!(healthy.state(&id), "completed");
     assert_eq!(healthy.count("default", "available"), 0);
+    for client in &mut held {
+        let answer = client.read_answer().expect("an answer when the time is over");
+        answer.is_refusal(408, "request_timeout");
+    }
 }
 
 #[test]

@@ -87,6 +87,29 @@ fn many_at_once_with_one_key_create_one_job() {
 }
 
 #[test]
+fn many_at_once_with_one_key_and_different_bodies_create_one_job() {
+    const CLIENTS: usize = 16;
+    let server = Server::start();
+    let statuses = together(CLIENTS, |number| {
+        let answer = server.client().enqueue_once("key-1", &job(&format!("a.n{number}")));
+        if answer.status != 201 {
+            answer.is_refusal(409, "idempotency_mismatch");
+        }
+        answer.status
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
+    assert_eq!(server.client().count("default", "available"), 1);
+}
+
+#[test]
+fn a_request_that_was_refused_for_its_form_leaves_its_key_free() {
+    let server = Server::start();
+    let mut client = server.client();
+    client.enqueue_once("key-1", &job("Bad Type")).is(400);
+    client.enqueue_once("key-1", &job("good.type")).is(201);
+}
+
+#[test]
 fn a_key_that_is_too_long_is_refused() {
     let server = Server::start();
     let mut client = server.client();

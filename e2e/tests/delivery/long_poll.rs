@@ -122,3 +122,81 @@ fn a_server_that_is_told_to_stop_answers_waiting_fetches() {
     assert!(took < Duration::from_secs(5), "it waited {took:?}");
     assert!(server.wait(SOON).success());
 }
+
+/// Lets a worker wait while `act` makes a job available, and panics unless the worker has it at once.
+#[track_caller]
+fn is_woken(server: &Server, what: &str, act: impl FnOnce(&mut Client)) {
+    let mut worker = server.client();
+    thread::scope(|scope| {
+        let fetch = scope.spawn(move || (worker.fetch_with(&waiting("default", 10_000)), clock::now()));
+        clock::throughout("the worker waits", Duration::from_millis(50), || !fetch.is_finished());
+        act(&mut server.client());
+        let acted = clock::now();
+        let (jobs, received) = fetch.join().unwrap_or_else(|_| panic!("{what}: the worker failed"));
+        assert_eq!(jobs.len(), 1, "{what} woke nobody");
+        let late = received.saturating_duration_since(acted);
+        assert!(late < WOKEN_WITHIN, "{what} woke after {late:?}");
+    });
+}
+
+#[test]
+fn everything_that_makes_a_job_available_wakes_a_waiting_fetch() {
+    let server = Server::start();
+    let mut client = server.client();
+    is_woken(&server, "a batch", |client| {
+        client.post("/ojs/v1/jobs/batch", &json!({"jobs": [job("a.b").json()]})).is(201);
+    });
+    let pending = client.create(&job("a.b").with("pending", true));
+    is_woken(&server, "an activation", |client| {
+        client.send(&e2e::Request::new("POST", &format!("/ojs/v1/jobs/{pending}/activate"))).is(200);
+    });
+    client.create(&job("a.b"));
+    let held = client.fetch_one("default");
+    is_woken(&server, "a job handed back", |client| {
+        let body = json!({"job_id": held.id, "lease": held.lease, "requeue": true});
+        client.post("/ojs/v1/workers/nack", &body).is(200);
+    });
+    client.create(&job("a.b"));
+    client.fetch_for("default", 300);
+    let fetched = clock::now();
+    is_woken(&server, "a lease that runs out", |_| {
+        clock::until("it has run out", SOON, || fetched.elapsed() >= Duration::from_millis(300));
+    });
+    client.create(&job("a.b").retried(300, 5));
+    let failed = client.fetch_one("default");
+    client.nack(&failed).is(200);
+    let refused = clock::now();
+    is_woken(&server, "a retry", |_| {
+        clock::until("it is due", SOON, || refused.elapsed() >= Duration::from_millis(300));
+    });
+    client.post("/ojs/v1/queues/default/pause", &json!({})).is(200);
+    client.create(&job("a.b"));
+    is_woken(&server, "a resumed queue", |client| {
+        client.post("/ojs/v1/queues/default/resume", &json!({})).is(200);
+    });
+    client.create(&job("a.b").with("scheduled_at", e2e::FAR_FUTURE).unique(json!({"key": "k"})));
+    is_woken(&server, "a holder that is moved up", |client| {
+        let update = json!({"key": "k", "replace": ["scheduled_at"]});
+        client.enqueue(&job("a.b").unique(update)).is(200);
+    });
+}
+
+#[test]
+fn of_many_waiting_workers_each_gets_one_of_as_many_jobs() {
+    const PAIRS: usize = 24;
+    let server = Server::start();
+    let found = together(2 * PAIRS, |number| {
+        let mut client = server.client();
+        if number % 2 == 0 {
+            let queues = json!({"queues": ["other", "default"], "wait_ms": 10_000});
+            let before = clock::now();
+            let id = client.fetch_with(&queues).pop().map(|delivery| delivery.id);
+            assert!(before.elapsed() < Duration::from_secs(5), "a wake-up was lost");
+            return id;
+        }
+        client.create(&job("a.b"));
+        None
+    });
+    let ids: std::collections::BTreeSet<String> = found.into_iter().flatten().collect();
+    assert_eq!(ids.len(), PAIRS);
+}

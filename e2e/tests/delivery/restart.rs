@@ -44,6 +44,25 @@ fn a_restart_takes_no_lease_away() {
 }
 
 #[test]
+fn an_extended_lease_stays_extended() {
+    let mut server = Server::start();
+    let mut client = server.client();
+    let id = client.create(&job("a.b"));
+    let held =
+        client.fetch_with(&json!({"queues": ["default"], "worker_id": "w-1", "visibility_timeout_ms": 500}));
+    let fetched = clock::now();
+    let beat = json!({"worker_id": "w-1", "active_jobs": [id], "visibility_timeout_ms": 60_000});
+    assert_eq!(client.post("/ojs/v1/workers/heartbeat", &beat).is(200)["jobs_extended"], json!([id]));
+    server.crash_and_restart();
+    let mut client = server.client();
+    clock::until("the first end has passed", SOON, || {
+        assert_eq!(client.state(&id), "active");
+        fetched.elapsed() > Duration::from_millis(800)
+    });
+    client.ack(&held[0]).is(200);
+}
+
+#[test]
 fn a_lease_that_ran_out_while_the_server_was_down_is_found_at_the_start() {
     let mut server = Server::start();
     let mut client = server.client();

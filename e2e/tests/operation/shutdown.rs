@@ -74,3 +74,23 @@ fn a_stopped_server_starts_again_on_the_same_address() {
     let mut client = e2e::Client::new(address.parse().expect("an address"));
     client.get("/ojs/v1/health").is(200);
 }
+
+#[test]
+fn a_second_signal_does_not_wait_for_those_who_never_finish() {
+    let mut server = Server::start();
+    let mut stuck = server.client();
+    let head = "POST /ojs/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
+    stuck.write(head.as_bytes()).expect("sent");
+    server.client().get("/ojs/v1/health").is(200);
+    server.signal("TERM");
+    let mut other = server.client();
+    clock::until("the server takes no more requests", SOON, || {
+        other.try_send(&e2e::Request::new("GET", "/ojs/v1/health")).is_err()
+    });
+    let before = clock::now();
+    if server.exit_status().is_none() {
+        server.signal("TERM");
+    }
+    server.wait(SOON);
+    assert!(before.elapsed() < Duration::from_secs(5), "it took {:?}", before.elapsed());
+}

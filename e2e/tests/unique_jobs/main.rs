@@ -6,6 +6,7 @@ mod in_place;
 mod keys;
 mod ledger;
 mod policies;
+mod reentry;
 mod refusals;
 mod scenarios;
 mod strategies;

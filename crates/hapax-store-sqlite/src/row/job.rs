@@ -34,7 +34,8 @@ pub(super) const DELETE: &str = "DELETE FROM jobs WHERE seq = ?1";
 pub(super) const INSERT: &str = "INSERT INTO jobs (seq, id, type, queue, priority, created_at, key, policy, \
      options, args, meta, extra) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 pub(super) const UPDATE: &str = "UPDATE jobs SET id = ?2, type = ?3, queue = ?4, priority = ?5, \
-     created_at = ?6, key = ?7, policy = ?8, options = ?9, args = ?10, meta = ?11, extra = ?12 WHERE seq = ?1";
+     created_at = ?6, key = ?7, policy = ?8, options = ?9, args = ?10, meta = ?11, extra = ?12 \
+     WHERE seq = ?1";
 
 pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<(), Fault> {
     let Stored { seq, turn: _, job } = stored;

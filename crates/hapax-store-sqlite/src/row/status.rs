@@ -47,8 +47,8 @@ pub(super) const SCAN: &str = "SELECT seq, state, turn, attempt, fence, at, enqu
      reentered_beside, NULL, NULL, NULL FROM status ORDER BY seq";
 pub(super) const DELETE: &str = "DELETE FROM status WHERE seq = ?1";
 pub(super) const INSERT: &str = "INSERT INTO status (seq, state, turn, attempt, fence, at, enqueued_at, \
-     activated_at, started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
-     reentered_beside, result, errors, ledger) \
+     activated_at, started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, \
+     retry_ms, reentered_beside, result, errors, ledger) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 pub(super) const UPDATE: &str = "UPDATE status SET state = ?2, turn = ?3, attempt = ?4, fence = ?5, at = ?6, \
      enqueued_at = ?7, activated_at = ?8, started_at = ?9, token = ?10, worker = ?11, deadline = ?12, \

@@ -225,3 +225,12 @@ async fn metrics_count_what_happened() {
         assert!(answer.text.lines().any(|found| found == line), "no line {line:?} in\n{}", answer.text);
     }
 }
+
+#[tokio::test]
+async fn names_in_paths_may_be_percent_encoded() {
+    let rig = Rig::new();
+    // The Rust SDK encodes everything but letters and digits.
+    assert_eq!(rig.get("/ojs/v1/queues/my%2Dqueue/stats").await.text_at("/name"), "my-queue");
+    assert_eq!(rig.get("/ojs/v1/queues/My%20Queue/stats").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(rig.get("/ojs/v1/queues/%ff/stats").await.text_at("/error/code"), "invalid_request");
+}
