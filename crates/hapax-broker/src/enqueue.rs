@@ -77,7 +77,7 @@ impl Broker {
             Ok(other) => unreachable!("the answer to a batch is {other:?}"),
             Err(error) => {
                 if let Error::Refused(Refusal::InBatch { index, refusal }) = &error
-                    && let Refusal::Duplicate { .. } = **refusal
+                    && let Refusal::Duplicate { .. } | Refusal::Twin { .. } = **refusal
                 {
                     self.count_conflict(&Verdict::Rejected, strategies[*index]);
                 }

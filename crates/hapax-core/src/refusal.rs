@@ -1,7 +1,7 @@
 //! What the rules do not allow. Not an error of the machine: those have other types.
 
 use crate::unique::Key;
-use crate::{JobId, State, StateSet};
+use crate::{Admission, JobId, State, StateSet};
 
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -59,7 +59,35 @@ pub enum Refusal {
         /// Why.
         refusal: Box<Refusal>,
     },
+    /// An earlier job of the same batch stands against it, and is not stored either.
+    #[error("it is a duplicate of job {of} of the same batch")]
+    Twin {
+        /// Which one, counted from 0.
+        of: usize,
+    },
     /// Nothing was due.
     #[error("nothing is due for job {0}")]
     NotDue(JobId),
+}
+
+impl Refusal {
+    /// The refusal of a whole batch because of one of its jobs. A job that was admitted earlier in the same
+    /// batch is not stored, so nobody is told of it by its id.
+    #[must_use]
+    pub fn in_batch(self, index: usize, admitted: &[Admission]) -> Refusal {
+        let named = match &self {
+            Refusal::IdTaken { id, .. } | Refusal::Duplicate { existing: id, .. } => Some(*id),
+            Refusal::NotFound(_)
+            | Refusal::NoDeadLetter(_)
+            | Refusal::WrongState { .. }
+            | Refusal::LeaseLost { .. }
+            | Refusal::IdempotencyMismatch
+            | Refusal::InBatch { .. }
+            | Refusal::Twin { .. }
+            | Refusal::NotDue(_) => None,
+        };
+        let is_named = |other: &Admission| other.verdict.is_new() && Some(other.job.id) == named;
+        let refusal = admitted.iter().position(is_named).map_or(self, |of| Refusal::Twin { of });
+        Refusal::InBatch { index, refusal: Box::new(refusal) }
+    }
 }

@@ -60,6 +60,8 @@ pub(crate) fn media(headers: &HeaderMap) -> Result<Media, Problem> {
         Ok(Media::Json)
     } else {
         let problem = "must be application/openjobspec+json or application/json";
-        Err(Fault::new(Place::Member(&Place::Body, "Content-Type"), problem).into())
+        let fault = Fault::new(Place::Member(&Place::Body, "Content-Type"), problem);
+        let hint = "Send the header Content-Type: application/json; curl -d sends another type unless told.";
+        Err(Problem { hint: Some(hint), ..fault.into() })
     }
 }

@@ -91,12 +91,11 @@ impl Tables<'_> {
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Outcome<Vec<Admission>> {
         let mut admissions = Vec::with_capacity(batch.len());
         for (index, incoming) in batch.into_iter().enumerate() {
-            let in_batch = |refusal| Ok(Err(Refusal::InBatch { index, refusal: Box::new(refusal) }));
             let key = incoming.key;
             match (self.enqueue(incoming, now)?, key) {
-                (Err(refusal), _) => return in_batch(refusal),
+                (Err(refusal), _) => return Ok(Err(refusal.in_batch(index, &admissions))),
                 (Ok(admission), Some(key)) if admission.verdict == Verdict::Rejected => {
-                    return in_batch(duplicate(&admission, key));
+                    return Ok(Err(duplicate(&admission, key).in_batch(index, &admissions)));
                 }
                 (Ok(admission), _) => admissions.push(admission),
             }

@@ -22,7 +22,7 @@ pub(crate) struct Vow {
     pub(crate) facts: Vec<(String, Option<&'static str>)>,
 }
 
-/// A server that has been watched and killed.
+/// A server that has been watched to its end.
 pub(crate) struct Recording {
     pub(crate) server: Server,
     pub(crate) trace: Trace,
@@ -46,7 +46,9 @@ impl Recording {
             }
             witness.vows
         });
-        server.kill();
+        // In good order, so that no call is left unfinished and the record is complete.
+        server.signal("TERM");
+        assert!(server.wait(SOON).success());
         let trace = Trace::parse(&finished(&server, &path), &server.data().to_string_lossy());
         Recording { server, trace, vows: vows.into_iter().flatten().collect() }
     }

@@ -18,7 +18,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::NotFound(_) | Refusal::NoDeadLetter(_) => Code::NotFound,
         Refusal::WrongState { .. } | Refusal::NotDue(_) => Code::Conflict,
         Refusal::LeaseLost { .. } => Code::LeaseLost,
-        Refusal::IdTaken { .. } | Refusal::Duplicate { .. } => Code::Duplicate,
+        Refusal::IdTaken { .. } | Refusal::Duplicate { .. } | Refusal::Twin { .. } => Code::Duplicate,
         Refusal::IdempotencyMismatch => Code::IdempotencyMismatch,
         Refusal::InBatch { refusal, .. } => code(refusal),
     }
@@ -43,6 +43,10 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             // One name from the unique-jobs document, one from the HTTP binding.
             o.plain("uniqueness_key", key);
             o.plain("unique_key", key);
+        }
+        Refusal::Twin { of } => {
+            o.text("outcome", Verdict::Rejected.name());
+            o.number("duplicate_of_index", of);
         }
         Refusal::IdempotencyMismatch => {}
         Refusal::InBatch { index, refusal } => {

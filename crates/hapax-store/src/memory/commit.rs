@@ -67,11 +67,13 @@ impl Contents {
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Result<Vec<Admission>, Refusal> {
         let mut admissions = Vec::with_capacity(batch.len());
         for (index, incoming) in batch.into_iter().enumerate() {
-            let in_batch = |refusal| Refusal::InBatch { index, refusal: Box::new(refusal) };
             let key = incoming.key;
-            let admission = self.enqueue(incoming, now).map_err(in_batch)?;
+            let admission =
+                self.enqueue(incoming, now).map_err(|refusal| refusal.in_batch(index, &admissions))?;
             match (&admission.verdict, key) {
-                (Verdict::Rejected, Some(key)) => return Err(in_batch(duplicate(&admission, key))),
+                (Verdict::Rejected, Some(key)) => {
+                    return Err(duplicate(&admission, key).in_batch(index, &admissions));
+                }
                 _ => admissions.push(admission),
             }
         }

@@ -58,7 +58,7 @@ pub(super) fn a_taken_id_refuses_the_whole_batch(bench: &mut Bench) {
 pub(super) fn one_id_twice_in_a_batch_refuses_it(bench: &mut Bench) {
     let id = bench.new_id();
     let incoming = vec![plain().incoming(id), plain().incoming(id)];
-    let refusal = Box::new(Refusal::IdTaken { id, state: State::Available });
+    let refusal = Box::new(Refusal::Twin { of: 0 });
     let answer = bench.act(Action::EnqueueAll { incoming, memo: None });
     assert_eq!(answer, Err(Refusal::InBatch { index: 1, refusal }));
     assert_eq!(bench.get(id), None);
@@ -69,7 +69,7 @@ pub(super) fn a_refused_batch_takes_back_every_kind_of_change(bench: &mut Bench)
     let at = bench.now + HOUR;
     bench.create(unique("noted"));
     bench.create(unique("overwritten"));
-    bench.create(unique("scheduled").scheduled_at(at));
+    bench.create(unique("later").scheduled_at(at));
     let replaced = bench.create(unique("replaced"));
     let holder = bench.create(unique("k"));
     let running = bench.create_in(State::Active, unique("running").priority(9));
@@ -77,7 +77,7 @@ pub(super) fn a_refused_batch_takes_back_every_kind_of_change(bench: &mut Bench)
     let drafts = vec![
         unique("noted").on_conflict(Strategy::Ignore),
         unique("overwritten").args("[2]").queue("moved").replacing(args),
-        unique("scheduled").args("[2]").on_conflict(Strategy::ReplaceExceptSchedule),
+        unique("later").args("[2]").on_conflict(Strategy::ReplaceExceptSchedule),
         unique("replaced").on_conflict(Strategy::Replace),
         unique("running").on_conflict(Strategy::Replace),
         unique("k"),
@@ -100,9 +100,8 @@ pub(super) fn a_refused_batch_leaves_the_line_as_it_was(bench: &mut Bench) {
 
 pub(super) fn a_duplicate_inside_a_batch_refuses_it(bench: &mut Bench) {
     let refusal = bench.try_enqueue_all(vec![unique("k"), plain(), unique("k")]).unwrap_err();
-    let existing = bench.ids()[0];
-    let duplicate = Refusal::Duplicate { existing, state: State::Available, key: key(&unique("k")) };
-    assert_eq!(refusal, Refusal::InBatch { index: 2, refusal: Box::new(duplicate) });
+    let twin = Box::new(Refusal::Twin { of: 0 });
+    assert_eq!(refusal, Refusal::InBatch { index: 2, refusal: twin }, "no id of a job that does not exist");
     bench.create(unique("k"));
 }
 

@@ -203,7 +203,7 @@ pub(super) fn a_reset_removes_everything(bench: &mut Bench) {
     assert!(bench.ids().iter().all(|id| bench.get(*id).is_none()));
     bench.pass(DAY * 100);
     assert_eq!(bench.advance(), Advance { changes: vec![], next_due: None });
-    bench.create(unique("available"));
+    bench.create(unique("waits"));
     bench.reopen();
     assert_eq!(bench.fetch_ids(9).len(), 1);
 }
