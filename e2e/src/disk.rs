@@ -58,63 +58,19 @@ enum What {
 impl Disk {
     /// Follows the files below a folder through a trace.
     pub fn follow(trace: &Trace, folder: &str) -> Disk {
-        let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        let mut files = 0;
-        let mut steps = Vec::new();
+        let mut names = Names { folder, files: BTreeMap::new(), made: 0 };
         let mut calls: Vec<&Call> = trace.calls().iter().filter(|call| call.result >= Some(0)).collect();
         calls.sort_by_key(|call| call.begun);
-        for call in calls {
-            let inside = |path: &[u8]| {
-                let path = String::from_utf8_lossy(path).into_owned();
-                // What is in shared memory is made anew by whoever opens the store.
-                path.strip_prefix(folder)
-                    .map(|name| name.trim_start_matches('/').to_owned())
-                    .filter(|name| !name.is_empty() && !name.ends_with("-shm"))
+        let step = |call: &Call| {
+            let what = names.effect(call)?;
+            let synced = match &what {
+                What::Create { .. } | What::Rename { .. } | What::Remove { .. } => folder,
+                What::Write { .. } | What::Cut { .. } => call.file(),
             };
-            let strings = || call.strings();
-            let what = match call.name.as_str() {
-                "openat" if call.text.contains("O_CREAT") => {
-                    let name = strings().first().and_then(|path| inside(path));
-                    name.filter(|name| !names.contains_key(name)).map(|name| {
-                        files += 1;
-                        names.insert(name.clone(), files);
-                        What::Create { name, file: files }
-                    })
-                }
-                "rename" | "renameat" | "renameat2" => match &strings()[..] {
-                    [from, to] => inside(from).zip(inside(to)).map(|(from, to)| {
-                        if let Some(file) = names.remove(&from) {
-                            names.insert(to.clone(), file);
-                        }
-                        What::Rename { from, to }
-                    }),
-                    _ => None,
-                },
-                "unlink" | "unlinkat" => strings().first().and_then(|path| inside(path)).map(|name| {
-                    names.remove(&name);
-                    What::Remove { name }
-                }),
-                "pwrite64" => inside(call.file().as_bytes()).and_then(|name| names.get(&name)).map(|file| {
-                    let mut bytes = strings().swap_remove(0);
-                    // Strace cuts long writes short. Only zeros are written in so large pieces: to make room.
-                    bytes.resize(call.result.and_then(|length| usize::try_from(length).ok()).unwrap_or(0), 0);
-                    What::Write { file: *file, offset: call.last_argument(), bytes }
-                }),
-                "ftruncate" => inside(call.file().as_bytes())
-                    .and_then(|name| names.get(&name))
-                    .map(|file| What::Cut { file: *file, length: call.last_argument() }),
-                _ => None,
-            };
-            if let Some(what) = what {
-                let target = match &what {
-                    What::Create { .. } | What::Rename { .. } | What::Remove { .. } => folder,
-                    What::Write { .. } | What::Cut { .. } => call.file(),
-                };
-                let durable = trace.synced(target, call.ended).unwrap_or(usize::MAX);
-                steps.push(Step { begun: call.begun, durable, what });
-            }
-        }
-        Disk { steps }
+            let durable = trace.synced(synced, call.ended).unwrap_or(usize::MAX);
+            Some(Step { begun: call.begun, durable, what })
+        };
+        Disk { steps: calls.into_iter().filter_map(step).collect() }
     }
 
     /// The files as a power cut just before a line of the trace could leave them.
@@ -169,14 +125,67 @@ impl Disk {
         written.collect::<BTreeSet<usize>>().len()
     }
 
-    /// How many writes and cuts there were.
-    pub fn len(&self) -> usize {
+    /// How many things were done.
+    pub fn steps(&self) -> usize {
         self.steps.len()
     }
+}
 
-    /// Whether nothing happened.
-    pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+/// Which file has which name at the moment.
+struct Names<'f> {
+    folder: &'f str,
+    files: BTreeMap<String, usize>,
+    made: usize,
+}
+
+impl Names<'_> {
+    /// What a call does to the files of the folder, if anything.
+    fn effect(&mut self, call: &Call) -> Option<What> {
+        match call.name.as_str() {
+            "openat" if call.text.contains("O_CREAT") => self.create(self.inside(&call.string(0))?),
+            "rename" | "renameat" | "renameat2" => {
+                let (from, to) = (self.inside(&call.string(0))?, self.inside(&call.string(1))?);
+                if let Some(file) = self.files.remove(&from) {
+                    self.files.insert(to.clone(), file);
+                }
+                Some(What::Rename { from, to })
+            }
+            "unlink" | "unlinkat" => {
+                let name = self.inside(&call.string(0))?;
+                self.files.remove(&name);
+                Some(What::Remove { name })
+            }
+            "pwrite64" => {
+                let file = self.file(call)?;
+                let mut bytes = call.string(0);
+                // Strace cuts long writes short. Only zeros are written in so large pieces: to make room.
+                bytes.resize(usize::try_from(call.result?).ok()?, 0);
+                Some(What::Write { file, offset: call.last_argument(), bytes })
+            }
+            "ftruncate" => Some(What::Cut { file: self.file(call)?, length: call.last_argument() }),
+            _ => None,
+        }
+    }
+
+    fn create(&mut self, name: String) -> Option<What> {
+        if self.files.contains_key(&name) {
+            return None;
+        }
+        self.made += 1;
+        self.files.insert(name.clone(), self.made);
+        Some(What::Create { name, file: self.made })
+    }
+
+    /// The file that the call is about.
+    fn file(&self, call: &Call) -> Option<usize> {
+        self.files.get(&self.inside(call.file().as_bytes())?).copied()
+    }
+
+    /// The name inside the folder. What is in shared memory is made anew by whoever opens the store.
+    fn inside(&self, path: &[u8]) -> Option<String> {
+        let name =
+            String::from_utf8_lossy(path).strip_prefix(self.folder)?.trim_start_matches('/').to_owned();
+        (!name.is_empty() && !name.ends_with("-shm")).then_some(name)
     }
 }
 

@@ -129,18 +129,18 @@ impl Call {
         self.target.split_once('<').map_or("", |(_, path)| path.trim_end_matches('>'))
     }
 
-    /// The strings among the arguments, without their escapes.
-    pub fn strings(&self) -> Vec<Vec<u8>> {
-        let mut strings = Vec::new();
+    /// The n-th string among the arguments, without its escapes; empty if there is none.
+    pub fn string(&self, number: usize) -> Vec<u8> {
         let mut rest = self.text.as_bytes().iter().copied().peekable();
-        while rest.find(|byte| *byte == b'"').is_some() {
-            let mut string = Vec::new();
+        let mut string = Vec::new();
+        for _ in 0..=number {
+            string.clear();
+            rest.find(|byte| *byte == b'"');
             while let Some(byte) = rest.next().filter(|byte| *byte != b'"') {
                 string.push(if byte == b'\\' { unescaped(&mut rest) } else { byte });
             }
-            strings.push(string);
         }
-        strings
+        string
     }
 
     /// The number in the last place of the arguments.

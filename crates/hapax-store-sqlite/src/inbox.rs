@@ -18,6 +18,10 @@ pub(crate) struct Inbox<T> {
 struct State<T> {
     waiting: VecDeque<(T, OwnedSemaphorePermit)>,
     closed: bool,
+    /// How many threads sleep, and how much must wait before one is woken: a call into the kernel for each of
+    /// thousands of requests would cost more than carrying them out.
+    sleepers: usize,
+    wanted: usize,
 }
 
 /// Nothing more is taken.
@@ -27,7 +31,7 @@ pub(crate) struct Closed;
 impl<T> Inbox<T> {
     pub(crate) fn new(capacity: usize) -> Inbox<T> {
         Inbox {
-            state: Mutex::new(State { waiting: VecDeque::new(), closed: false }),
+            state: Mutex::new(State { waiting: VecDeque::new(), closed: false, sleepers: 0, wanted: 1 }),
             arrived: Condvar::new(),
             room: Arc::new(Semaphore::new(capacity)),
         }
@@ -41,29 +45,60 @@ impl<T> Inbox<T> {
             return Err(Closed);
         }
         state.waiting.push_back((item, permit));
+        let is_called_for = state.sleepers > 0 && state.waiting.len() >= state.wanted;
         drop(state);
-        self.arrived.notify_one();
+        if is_called_for {
+            self.arrived.notify_one();
+        }
         Ok(())
     }
 
     /// Waits for something and takes it, and what follows as long as `fits`. Nothing once the inbox is
     /// closed and empty.
     pub(crate) fn take(&self, mut fits: impl FnMut(&T) -> bool) -> Option<Vec<T>> {
-        let mut state = self.lock();
-        while state.waiting.is_empty() {
-            if state.closed {
-                return None;
-            }
-            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        let mut taken = Vec::with_capacity(state.waiting.len().min(1024));
-        while let Some((item, _)) = state.waiting.front()
-            && (fits(item) || taken.is_empty())
-            && let Some((item, _permit)) = state.waiting.pop_front()
-        {
-            taken.push(item);
-        }
+        let mut state = self.sleep(1, |state| state.closed || !state.waiting.is_empty());
+        let (first, _permit) = state.waiting.pop_front()?;
+        // The first is taken in any case, but it counts.
+        fits(&first);
+        let mut taken = Vec::with_capacity(1 + state.waiting.len().min(1024));
+        taken.push(first);
+        state.drain(&mut fits, &mut taken);
         Some(taken)
+    }
+
+    /// Waits until `wanted` items wait or `until` is true, and takes what is there as long as `fits`. The second
+    /// value says that there is nothing more to wait for. Whoever makes `until` true calls [`Inbox::nudge`].
+    pub(crate) fn gather(
+        &self,
+        wanted: usize,
+        mut fits: impl FnMut(&T) -> bool,
+        until: impl Fn() -> bool,
+    ) -> (Vec<T>, bool) {
+        let mut state = self.sleep(wanted, |state| state.closed || state.waiting.len() >= wanted || until());
+        let mut taken = Vec::with_capacity(state.waiting.len().min(1024));
+        state.drain(&mut fits, &mut taken);
+        let is_over = state.closed || !state.waiting.is_empty() || until();
+        (taken, is_over)
+    }
+
+    fn sleep(&self, wanted: usize, is_enough: impl Fn(&State<T>) -> bool) -> MutexGuard<'_, State<T>> {
+        let mut state = self.lock();
+        while !is_enough(&state) {
+            state.sleepers += 1;
+            state.wanted = wanted;
+            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.sleepers -= 1;
+        }
+        state
+    }
+
+    /// Lets the thread look again.
+    pub(crate) fn nudge(&self) {
+        // With the lock, so that it cannot fall between a look and the sleep that follows it.
+        let is_called_for = self.lock().sleepers > 0;
+        if is_called_for {
+            self.arrived.notify_all();
+        }
     }
 
     /// Takes nothing more in; what waits is still to be taken out. False if it was closed before.
@@ -88,5 +123,16 @@ impl<T> Inbox<T> {
     /// A queue is whole after each of its operations, so a panic elsewhere does not matter here.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> State<T> {
+    fn drain(&mut self, mut fits: impl FnMut(&T) -> bool, taken: &mut Vec<T>) {
+        while let Some((item, _)) = self.waiting.front()
+            && fits(item)
+            && let Some((item, _permit)) = self.waiting.pop_front()
+        {
+            taken.push(item);
+        }
     }
 }

@@ -144,7 +144,9 @@ impl SqliteStore {
             let inbox = Arc::new(Inbox::new(REQUESTS_WAITING_MAX));
             let readers = Readers::start(connections, &progress)?;
             let (reads, visible) = (readers.inbox(), index.visible());
-            let syncer = Syncer::start(watch_log(log), Arc::clone(&progress), observer)?;
+            let writers = Arc::clone(&inbox);
+            let look_again = move || writers.nudge();
+            let syncer = Syncer::start(watch_log(log), Arc::clone(&progress), observer, look_again)?;
             let checkpointer = Checkpointer::start(own, log_bytes, Arc::clone(&progress))?;
             let (closed, hears) = oneshot::channel();
             let threads = Threads {

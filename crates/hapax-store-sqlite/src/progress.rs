@@ -56,6 +56,14 @@ impl Progress {
         (self.fatal)(error);
     }
 
+    /// Whether that group is on disk, or never will be.
+    pub(crate) fn is_settled(&self, group: u64) -> bool {
+        match *self.durable.borrow() {
+            Reached::Group(number) => number >= group,
+            Reached::Failed => true,
+        }
+    }
+
     pub(crate) fn has_failed(&self) -> bool {
         *self.durable.borrow() == Reached::Failed
     }

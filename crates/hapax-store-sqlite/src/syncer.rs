@@ -39,6 +39,12 @@ pub(crate) struct Sealed {
     pub(crate) apply: Duration,
 }
 
+impl Sealed {
+    pub(crate) fn new(number: u64) -> Sealed {
+        Sealed { number, wrote: false, answers: Vec::new(), operations: 0, apply: Duration::ZERO }
+    }
+}
+
 /// The thread and the way to it.
 pub(crate) struct Syncer {
     groups: SyncSender<Sealed>,
@@ -49,17 +55,20 @@ pub(crate) struct Syncer {
 pub(crate) struct Gone;
 
 impl Syncer {
+    /// Starts the thread. `synced` is called after every sync, and when there will be no other.
     pub(crate) fn start(
         log: Box<dyn Durable>,
         progress: Arc<Progress>,
         observer: CommitObserver,
+        synced: impl Fn() + Send + 'static,
     ) -> io::Result<Syncer> {
         let (groups, sealed) = sync_channel(GROUPS_UNSYNCED_MAX);
         let work = move || {
             let _watchman = Watchman { thread: "sync", progress: Arc::clone(&progress) };
-            if let Err(error) = run(&*log, &sealed, &progress, &observer) {
+            if let Err(error) = run(&*log, &sealed, &progress, &observer, &synced) {
                 progress.fail(&FatalError::Sync(error));
             }
+            synced();
         };
         let thread = thread::Builder::new().name("hapax-sync".into()).spawn(work)?;
         Ok(Syncer { groups, thread })
@@ -83,6 +92,7 @@ fn run(
     sealed: &Receiver<Sealed>,
     progress: &Progress,
     observer: &CommitObserver,
+    synced: &dyn Fn(),
 ) -> io::Result<()> {
     while let Ok(first) = sealed.recv() {
         let mut groups = vec![first];
@@ -92,6 +102,7 @@ fn run(
         if !progress.reach(last) {
             return Ok(());
         }
+        synced();
         for Sealed { answers, operations, apply, .. } in groups {
             answers.into_iter().for_each(Answered::tell);
             observer(CommitFacts { operations, apply, sync });

@@ -22,6 +22,8 @@ use crate::{FatalError, Fault};
 
 /// How many requests may wait for the writer.
 pub(crate) const REQUESTS_WAITING_MAX: usize = 8192;
+/// While a sync runs, the writer gets up for so many requests and not for fewer.
+const GATHERED_MIN: usize = 16;
 /// How many jobs one group touches at most, unless a single request touches more.
 const GROUP_JOBS_MAX: usize = 2048;
 /// How many bytes of arguments and metadata one group writes at most, unless a single request has more.
@@ -76,15 +78,27 @@ impl Writer {
 
 impl Threads {
     fn work(&mut self, db: &Connection, tables: &mut Tables<'_>) -> Result<(), Fault> {
-        let inbox = Arc::clone(&self.inbox);
+        let (inbox, progress) = (Arc::clone(&self.inbox), Arc::clone(&self.progress));
+        let mut in_sync = 0;
         loop {
             let mut total = Weight::default();
-            let fits = |request: &Request| {
+            let mut fits = |request: &Request| {
                 total = total.plus(request.weight());
                 total.jobs <= GROUP_JOBS_MAX && total.bytes <= GROUP_BYTES_MAX
             };
-            let Some(requests) = inbox.take(fits) else { return Ok(()) };
-            let sealed = carry_out(self.progress.begin(), requests, tables)?;
+            let Some(requests) = inbox.take(&mut fits) else { return Ok(()) };
+            let mut sealed = Sealed::new(progress.begin());
+            carry_out(requests, tables, &mut sealed)?;
+            // A commit now could not be synced before the running sync ends, so whatever arrives until then
+            // joins this one: fewer, larger commits for the same waiting time.
+            let mut is_over = false;
+            while !is_over {
+                let more;
+                (more, is_over) = inbox.gather(GATHERED_MIN, &mut fits, || progress.is_settled(in_sync));
+                carry_out(more, tables, &mut sealed)?;
+            }
+            seal(tables, &mut sealed)?;
+            in_sync = sealed.number;
             let wrote = sealed.wrote;
             if self.syncer.send(sealed).is_err() || self.progress.has_failed() {
                 return Ok(());
@@ -112,16 +126,22 @@ impl Threads {
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures the work on a group")]
-fn carry_out(number: u64, requests: Vec<Request>, tables: &mut Tables<'_>) -> Result<Sealed, Fault> {
+fn carry_out(requests: Vec<Request>, tables: &mut Tables<'_>, sealed: &mut Sealed) -> Result<(), Fault> {
     let start = Instant::now();
-    let operations = requests.iter().map(Request::operations).sum();
-    let mut wrote = false;
-    let mut answers = Vec::with_capacity(requests.len());
     for request in requests {
-        answers.push(answer(request, tables, &mut wrote)?);
+        sealed.operations += request.operations();
+        sealed.answers.push(answer(request, tables, &mut sealed.wrote)?);
     }
-    wrote |= tables.seal()?;
-    Ok(Sealed { number, wrote, answers, operations, apply: start.elapsed() })
+    sealed.apply += start.elapsed();
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures the commit of a group")]
+fn seal(tables: &mut Tables<'_>, sealed: &mut Sealed) -> Result<(), Fault> {
+    let start = Instant::now();
+    sealed.wrote |= tables.seal()?;
+    sealed.apply += start.elapsed();
+    Ok(())
 }
 
 fn answer(request: Request, tables: &mut Tables<'_>, wrote: &mut bool) -> Result<Answered, Fault> {

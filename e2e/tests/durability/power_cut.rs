@@ -93,5 +93,5 @@ fn no_disk_that_a_power_cut_could_leave_lacks_what_was_promised() {
             images.fetch_add(1, Ordering::Relaxed);
         }
     });
-    eprintln!("{} steps on disk, {} images, none lacks a promise", disk.len(), images.into_inner());
+    eprintln!("{} steps on disk, {} images, none lacks a promise", disk.steps(), images.into_inner());
 }

@@ -122,10 +122,14 @@ fn a_key_file_that_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn no_key_is_ever_shown() {
-    let mut server = guarded(&["--log", "json"]);
+fn no_key_and_no_argument_is_ever_shown_even_by_the_most_talkative_log() {
+    const ARGUMENT: &str = "canary-argument-5512";
+    const RESULT: &str = "canary-result-7731";
+    let mut server = guarded(&["--log", "json", "--log-level", "trace"]);
     let mut client = server.client();
-    client.create(&job("a.b").args(json!([1])));
+    client.create(&job("a.b").args(json!([ARGUMENT])).with("meta", json!({"note": ARGUMENT})));
+    let delivery = client.fetch_one("default");
+    client.post("/ojs/v1/workers/ack", &json!({"job_id": delivery.id, "result": RESULT})).is(200);
     client.send(&Request::post("/ojs/v1/jobs", "{nope")).is(400);
     let mut shown = vec![client.get("/metrics").body, client.get("/ojs/manifest").body];
     let mut stranger = Client::new(server.address()).with_key(WRONG);
@@ -134,7 +138,7 @@ fn no_key_is_ever_shown() {
     server.signal("TERM");
     server.wait(e2e::clock::SOON);
     shown.push(server.log());
-    for secret in [FIRST, SECOND, WRONG] {
+    for secret in [FIRST, SECOND, WRONG, ARGUMENT, RESULT] {
         for text in &shown {
             assert!(!text.contains(secret), "{secret} in {text}");
         }
