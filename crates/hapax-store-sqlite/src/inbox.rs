@@ -92,6 +92,11 @@ impl<T> Inbox<T> {
         state
     }
 
+    /// How many items wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
     /// Lets the thread look again.
     pub(crate) fn nudge(&self) {
         // With the lock, so that it cannot fall between a look and the sleep that follows it.

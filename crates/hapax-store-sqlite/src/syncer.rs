@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -45,37 +45,52 @@ impl Sealed {
     }
 }
 
-/// The thread and the way to it.
+/// The thread, the way to it, and what it does, which the writer may do itself.
 pub(crate) struct Syncer {
     groups: SyncSender<Sealed>,
     thread: JoinHandle<()>,
+    log: Arc<Log>,
 }
 
-/// The syncer is gone: it has failed.
+/// The log of the database, and whom to tell when it is on disk.
+struct Log {
+    file: Mutex<Box<dyn Durable>>,
+    progress: Arc<Progress>,
+    observer: CommitObserver,
+}
+
+/// The engine has failed.
 pub(crate) struct Gone;
 
 impl Syncer {
-    /// Starts the thread. `synced` is called after every sync, and when there will be no other.
+    /// Starts the thread. `synced` is called after every sync it made, and when there will be no other.
     pub(crate) fn start(
-        log: Box<dyn Durable>,
+        file: Box<dyn Durable>,
         progress: Arc<Progress>,
         observer: CommitObserver,
         synced: impl Fn() + Send + 'static,
     ) -> io::Result<Syncer> {
         let (groups, sealed) = sync_channel(GROUPS_UNSYNCED_MAX);
+        let log = Arc::new(Log { file: Mutex::new(file), progress, observer });
+        let at_work = Arc::clone(&log);
         let work = move || {
-            let _watchman = Watchman { thread: "sync", progress: Arc::clone(&progress) };
-            if let Err(error) = run(&*log, &sealed, &progress, &observer, &synced) {
-                progress.fail(&FatalError::Sync(error));
-            }
+            let _watchman = Watchman { thread: "sync", progress: Arc::clone(&at_work.progress) };
+            run(&at_work, &sealed, &synced);
             synced();
         };
         let thread = thread::Builder::new().name("hapax-sync".into()).spawn(work)?;
-        Ok(Syncer { groups, thread })
+        Ok(Syncer { groups, thread, log })
     }
 
+    /// Lets the thread make a group durable and answer.
     pub(crate) fn send(&self, group: Sealed) -> Result<(), Gone> {
         self.groups.send(group).map_err(|_| Gone)
+    }
+
+    /// Makes a group durable and answers, here and now. Only while the thread has nothing to do: groups are
+    /// answered in the order of their commits.
+    pub(crate) fn settle(&self, group: Sealed) -> Result<(), Gone> {
+        self.log.settle(vec![group], &|| ())
     }
 
     /// Waits until everything is durable and answered.
@@ -87,36 +102,44 @@ impl Syncer {
 }
 
 /// One sync covers every group that was committed before it began.
-fn run(
-    log: &dyn Durable,
-    sealed: &Receiver<Sealed>,
-    progress: &Progress,
-    observer: &CommitObserver,
-    synced: &dyn Fn(),
-) -> io::Result<()> {
+fn run(log: &Log, sealed: &Receiver<Sealed>, synced: &dyn Fn()) {
     while let Ok(first) = sealed.recv() {
         let mut groups = vec![first];
         groups.extend(sealed.try_iter().take(GROUPS_UNSYNCED_MAX));
-        let sync = timed_sync(log, groups.iter().any(|group| group.wrote))?;
+        if log.settle(groups, synced).is_err() {
+            return;
+        }
+    }
+}
+
+impl Log {
+    fn settle(&self, groups: Vec<Sealed>, synced: &dyn Fn()) -> Result<(), Gone> {
+        let sync = match self.timed_sync(groups.iter().any(|group| group.wrote)) {
+            Ok(sync) => sync,
+            Err(error) => {
+                self.progress.fail(&FatalError::Sync(error));
+                return Err(Gone);
+            }
+        };
         let last = groups.last().map_or(0, |group| group.number);
-        if !progress.reach(last) {
-            return Ok(());
+        if !self.progress.reach(last) {
+            return Err(Gone);
         }
         synced();
         for Sealed { answers, operations, apply, .. } in groups {
             answers.into_iter().for_each(Answered::tell);
-            observer(CommitFacts { operations, apply, sync });
+            (self.observer)(CommitFacts { operations, apply, sync });
         }
+        Ok(())
     }
-    Ok(())
-}
 
-#[expect(clippy::disallowed_methods, reason = "measures the sync")]
-fn timed_sync(log: &dyn Durable, wanted: bool) -> io::Result<Duration> {
-    if !wanted {
-        return Ok(Duration::ZERO);
+    #[expect(clippy::disallowed_methods, reason = "measures the sync")]
+    fn timed_sync(&self, wanted: bool) -> io::Result<Duration> {
+        if !wanted {
+            return Ok(Duration::ZERO);
+        }
+        let start = Instant::now();
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).sync()?;
+        Ok(start.elapsed())
     }
-    let start = Instant::now();
-    log.sync()?;
-    Ok(start.elapsed())
 }

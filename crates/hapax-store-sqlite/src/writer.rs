@@ -98,9 +98,12 @@ impl Threads {
                 carry_out(more, tables, &mut sealed)?;
             }
             seal(tables, &mut sealed)?;
-            in_sync = sealed.number;
+            let before = std::mem::replace(&mut in_sync, sealed.number);
             let wrote = sealed.wrote;
-            if self.syncer.send(sealed).is_err() || self.progress.has_failed() {
+            // With little to do meanwhile, handing over costs more than it gains: two more threads to wake.
+            let is_alone = inbox.len() < GATHERED_MIN && progress.is_settled(before);
+            let handed = if is_alone { self.syncer.settle(sealed) } else { self.syncer.send(sealed) };
+            if handed.is_err() || progress.has_failed() {
                 return Ok(());
             }
             if wrote {
