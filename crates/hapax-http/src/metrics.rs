@@ -41,11 +41,12 @@ pub(crate) struct DurationLabels {
 /// The counters of one route, found once: a look-up by labels for each request would cost more than counting.
 #[derive(Debug, Clone)]
 pub(crate) struct RouteMeter {
-    by_class: [Counter; 5],
+    by_class: [Counter; 3],
     seconds: Histogram,
 }
 
-const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+/// The server answers with no others.
+const CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
 
 impl Metrics {
     /// Counters that start at zero.
@@ -99,8 +100,13 @@ impl Metrics {
 
 impl RouteMeter {
     pub(crate) fn count(&self, status: StatusCode, took: Duration) {
-        let class = usize::from(status.as_u16() / 100).saturating_sub(1).min(CLASSES.len() - 1);
-        self.by_class[class].inc();
+        let [done, refused, failed] = &self.by_class;
+        let counter = match status.as_u16() {
+            500.. => failed,
+            400.. => refused,
+            _ => done,
+        };
+        counter.inc();
         self.seconds.observe(took.as_secs_f64());
     }
 }

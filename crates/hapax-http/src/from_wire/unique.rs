@@ -44,10 +44,16 @@ pub(super) fn policy(given: Given<'_, '_>) -> Result<UniquePolicy, Fault> {
     if let Some(given) = given.member("period") {
         policy.period = period(given)?;
     }
-    if let Some(anchor) = given.member("period_from") {
-        policy.period_from = choice(anchor, "moment", &Anchor::ALL, Anchor::name)?;
-    } else if let Some(anchor) = given.member("timestamp") {
-        policy.period_from = oban_timestamp(anchor)?;
+    let given_moment = given.member("period_from");
+    if let Some(moment) = given_moment {
+        policy.period_from = anchor(moment)?;
+    }
+    if let Some(moment) = given.member("timestamp") {
+        let other = anchor(moment)?;
+        if given_moment.is_some() && other != policy.period_from {
+            return Err(moment.wrong("the moment that period_from names, since it is another name of it"));
+        }
+        policy.period_from = other;
     }
     if let Some(given) = given.member("states") {
         policy.states = states(given)?;
@@ -124,8 +130,8 @@ fn period(given: Given<'_, '_>) -> Result<Option<std::time::Duration>, Fault> {
     }
 }
 
-/// Oban calls the member `timestamp` and the first moment `inserted_at`.
-fn oban_timestamp(given: Given<'_, '_>) -> Result<Anchor, Fault> {
+/// Oban calls the member `timestamp` and the first moment `inserted_at`; both names take both.
+fn anchor(given: Given<'_, '_>) -> Result<Anchor, Fault> {
     match given.node.as_str() {
         Some("inserted_at") => Ok(Anchor::CreatedAt),
         _ => choice(given, "moment", &Anchor::ALL, Anchor::name),

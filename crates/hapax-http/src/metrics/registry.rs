@@ -4,7 +4,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::{DurationLabels, RouteLabels};
@@ -70,23 +70,26 @@ pub(super) struct StateLabel {
     pub(super) state: &'static str,
 }
 
-/// A histogram over the times that jobs take: 5 ms to about an hour and a half.
+/// From a tenth of a quick sync to a disk in trouble.
+const COMMIT_SECONDS: [f64; 9] = [0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.005, 0.02, 0.1, 1.0];
+
+/// A histogram over the times that jobs take: 5 ms to two hours.
 #[derive(Debug)]
 pub(super) struct Buckets(pub(super) Histogram);
 
 impl Default for Buckets {
     fn default() -> Self {
-        Buckets(Histogram::new(exponential_buckets(0.005, 4.0, 11)))
+        Buckets(Histogram::new([0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0, 300.0, 1800.0, 7200.0]))
     }
 }
 
-/// Makes histograms over the times that requests take: 100 µs to 50 s.
+/// Makes histograms over the times that requests take: 200 µs to 30 s.
 #[derive(Debug, Clone)]
 pub(super) struct Latency;
 
 impl MetricConstructor<Histogram> for Latency {
     fn new_metric(&self) -> Histogram {
-        Histogram::new(exponential_buckets(0.0001, 3.0, 13))
+        Histogram::new([0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1.0, 5.0, 30.0])
     }
 }
 
@@ -96,9 +99,9 @@ impl Registered {
             registry: Registry::with_prefix("ojs"),
             jobs: Jobs::default(),
             commits: Commits {
-                operations: Histogram::new(exponential_buckets(1.0, 2.0, 14)),
-                apply_seconds: Histogram::new(exponential_buckets(0.00005, 3.0, 12)),
-                sync_seconds: Histogram::new(exponential_buckets(0.00005, 3.0, 12)),
+                operations: Histogram::new([1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0]),
+                apply_seconds: Histogram::new(COMMIT_SECONDS),
+                sync_seconds: Histogram::new(COMMIT_SECONDS),
             },
             gauges: Gauges::default(),
             http: Http { requests: Family::default(), seconds: Family::new_with_constructor(Latency) },

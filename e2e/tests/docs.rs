@@ -1,0 +1,123 @@
+//! The examples in the documents do what the documents say.
+
+use std::path::Path;
+
+use e2e::{Answer, Client, Request, Server};
+
+/// The shell examples of a page, in order.
+fn blocks(page: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut parts = text.split("```sh\n").skip(1);
+    parts.by_ref().map(|part| part.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// The words of a shell command: quotes are the only thing the documents need.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted, mut begun) = (Vec::new(), String::new(), false, false);
+    for letter in command.chars() {
+        match letter {
+            '\'' => (quoted, begun) = (!quoted, true),
+            letter if letter.is_whitespace() && !quoted => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            letter => {
+                word.push(letter);
+                begun = true;
+            }
+        }
+    }
+    if begun {
+        words.push(word);
+    }
+    words
+}
+
+/// The request that a curl command sends.
+fn request(command: &str) -> Request {
+    let mut words = words(command).into_iter().skip(1);
+    let (mut method, mut path, mut headers, mut body) = (None, None, Vec::new(), None);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-s" => {}
+            "-X" => method = words.next(),
+            "-H" => headers.extend(words.next()),
+            "-d" => body = words.next(),
+            url => path = Some(url.strip_prefix("http://127.0.0.1:8080").expect(command).to_owned()),
+        }
+    }
+    let usual = if body.is_some() { "POST" } else { "GET" };
+    let mut request = Request::new(method.as_deref().unwrap_or(usual), &path.expect(command));
+    for header in headers {
+        let (name, value) = header.split_once(": ").expect(command);
+        request = request.header(name, value);
+    }
+    match body {
+        Some(body) => request.body(body),
+        None => request,
+    }
+}
+
+/// Runs commands, with the id and the lease of the newest answer that had them.
+struct Reader {
+    client: Client,
+    id: String,
+    lease: String,
+}
+
+impl Reader {
+    fn of(server: &Server) -> Reader {
+        Reader { client: server.client(), id: "ID".into(), lease: "LEASE".into() }
+    }
+
+    fn run(&mut self, command: &str) -> Answer {
+        let command = command.replace("\\\n", " ");
+        // The words stand for the values only where a value can stand.
+        let command =
+            command.replace("\"ID\"", &format!("\"{}\"", self.id)).replace("/ID", &format!("/{}", self.id));
+        let answer =
+            self.client.send(&request(&command.replace("\"LEASE\"", &format!("\"{}\"", self.lease))));
+        for pointer in ["/job", "/jobs/0"] {
+            let job = answer.json.pointer(pointer);
+            let text = |name| job.and_then(|job| job.get(name)).and_then(|value| value.as_str());
+            self.id = text("id").map_or_else(|| self.id.clone(), str::to_owned);
+            self.lease = text("lease").map_or_else(|| self.lease.clone(), str::to_owned);
+        }
+        answer
+    }
+}
+
+#[test]
+fn the_readme_shows_a_unique_job_from_its_first_request_to_its_end() {
+    let server = Server::start();
+    let mut reader = Reader::of(&server);
+    let blocks = blocks("README.md");
+    let commands: Vec<&String> = blocks.iter().filter(|block| block.starts_with("curl")).collect();
+    let [enqueue, fetch, acknowledge] = commands[..] else { panic!("three commands: {commands:?}") };
+    assert_eq!(reader.run(enqueue).is(201)["outcome"], "created");
+    let again = reader.run(&enqueue.replace("spring", "autumn"));
+    assert_eq!(again.is(200)["outcome"], "existing");
+    assert_eq!(again["deduplicated"], true);
+    reader.run(fetch).is(200);
+    assert_eq!(reader.run(acknowledge).is(200)["state"], "completed");
+    assert_eq!(reader.run(enqueue).is(201)["outcome"], "created");
+}
+
+#[test]
+fn every_example_of_the_http_page_answers_with_its_status() {
+    let server = Server::start();
+    let mut reader = Reader::of(&server);
+    let mut run = 0;
+    for block in blocks("docs/http.md") {
+        for example in block.split("# ").skip(1) {
+            let (status, command) = example.split_once('\n').expect(example);
+            let answer = reader.run(command);
+            assert_eq!(answer.status.to_string(), status, "{command}\n{}", answer.body);
+            run += 1;
+        }
+    }
+    assert!(run >= 25, "only {run} examples");
+}
