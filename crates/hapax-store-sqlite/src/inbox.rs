@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -90,6 +91,19 @@ impl<T> Inbox<T> {
             state.sleepers -= 1;
         }
         state
+    }
+
+    /// Waits until `wanted` items wait, but not longer than that.
+    pub(crate) fn linger(&self, wanted: usize, time: Duration) {
+        let mut state = self.lock();
+        if state.closed || state.waiting.len() >= wanted {
+            return;
+        }
+        state.sleepers += 1;
+        state.wanted = wanted;
+        // Whether it was the time or the items, the caller looks for itself.
+        let woken = self.arrived.wait_timeout(state, time);
+        woken.unwrap_or_else(PoisonError::into_inner).0.sleepers -= 1;
     }
 
     /// How many items wait.

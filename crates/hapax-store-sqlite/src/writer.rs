@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hapax_core::Rules;
 use rusqlite::Connection;
@@ -22,6 +22,9 @@ use crate::{FatalError, Fault};
 
 /// How many requests may wait for the writer.
 pub(crate) const REQUESTS_WAITING_MAX: usize = 8192;
+/// How long a group waits for more when the one before it was at least twice as large: about one quick sync. Under
+/// load this halves the number of syncs; a lone caller never waits.
+const LINGER: Duration = Duration::from_micros(100);
 /// While a sync runs, the writer gets up for so many requests and not for fewer.
 const GATHERED_MIN: usize = 16;
 /// How many jobs one group touches at most, unless a single request touches more.
@@ -80,6 +83,7 @@ impl Threads {
     fn work(&mut self, db: &Connection, tables: &mut Tables<'_>) -> Result<(), Fault> {
         let (inbox, progress) = (Arc::clone(&self.inbox), Arc::clone(&self.progress));
         let mut in_sync = 0;
+        let mut usual: usize = 0;
         loop {
             let mut total = Weight::default();
             let mut fits = |request: &Request| {
@@ -89,6 +93,7 @@ impl Threads {
             let Some(requests) = inbox.take(&mut fits) else { return Ok(()) };
             let mut sealed = Sealed::new(progress.begin());
             carry_out(requests, tables, &mut sealed)?;
+            inbox.linger((usual / 2).saturating_sub(sealed.answers.len()), LINGER);
             // A commit now could not be synced before the running sync ends, so whatever arrives until then
             // joins this one: fewer, larger commits for the same waiting time.
             let mut is_over = false;
@@ -98,6 +103,7 @@ impl Threads {
                 carry_out(more, tables, &mut sealed)?;
             }
             seal(tables, &mut sealed)?;
+            usual = sealed.answers.len();
             let before = std::mem::replace(&mut in_sync, sealed.number);
             let wrote = sealed.wrote;
             // With little to do meanwhile, handing over costs more than it gains: two more threads to wake.
