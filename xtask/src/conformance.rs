@@ -51,7 +51,7 @@ pub(crate) fn run(selection: &Selection) -> Result<Tally> {
         console::notice(&[
             "The official conformance suite was not found, so it was NOT run.",
             "Put its folder (run.py and suites/) at ../shared/conformance beside",
-            "this repository, or set HAPAX_CONFORMANCE to where it is.",
+            "this repository, or set HAPAX_CONFORMANCE_SUITE to where it is.",
         ]);
         return Ok(Tally::default());
     };

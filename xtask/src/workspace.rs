@@ -22,7 +22,7 @@ pub(crate) fn in_ci() -> bool {
 }
 
 pub(crate) fn conformance_override() -> Option<PathBuf> {
-    std::env::var_os("HAPAX_CONFORMANCE").map(PathBuf::from)
+    std::env::var_os("HAPAX_CONFORMANCE_SUITE").map(PathBuf::from)
 }
 
 /// The cargo that runs this task, at the root of the repository.

@@ -109,7 +109,7 @@ impl Incoming {
             spec: Arc::new(self.spec),
         };
         if !self.pending {
-            wait_for_start(&mut job, now);
+            job.wait_for_start(now);
         }
         Admission { verdict, job, changed }
     }
@@ -120,14 +120,6 @@ impl Incoming {
         let outcome = verdict.name();
         holder.ledger.enter(LedgerEntry { at: now, outcome, request_id: self.request_id });
         Admission { verdict, changed: vec![(before, holder.clone())], job: holder }
-    }
-}
-
-/// Scheduled if the start lies ahead, else available.
-fn wait_for_start(job: &mut Job, now: Timestamp) {
-    match job.spec.scheduled_at.as_ref().map(|given| given.at) {
-        Some(at) if at > now => job.phase = Phase::Scheduled { at },
-        _ => job.become_available(now),
     }
 }
 

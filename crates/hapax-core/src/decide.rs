@@ -164,10 +164,7 @@ fn activate(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
     }
     let mut next = job.clone();
     next.activated_at = Some(now);
-    match job.spec.scheduled_at.as_ref().map(|given| given.at) {
-        Some(at) if at > now => next.phase = Phase::Scheduled { at },
-        _ => next.become_available(now),
-    }
+    next.wait_for_start(now);
     Ok(next)
 }
 

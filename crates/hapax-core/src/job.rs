@@ -45,6 +45,14 @@ impl Job {
         self.phase.state()
     }
 
+    /// Scheduled if its start lies ahead, else available.
+    pub(crate) fn wait_for_start(&mut self, now: Timestamp) {
+        match self.spec.scheduled_at.as_ref().map(|given| given.at) {
+            Some(at) if at > now => self.phase = Phase::Scheduled { at },
+            _ => self.become_available(now),
+        }
+    }
+
     /// Makes it wait for a worker.
     pub(crate) fn become_available(&mut self, now: Timestamp) {
         self.phase = Phase::Available { lapsed: None };

@@ -25,7 +25,7 @@ impl Suite {
         if let Some(dir) = workspace::conformance_override() {
             ensure!(
                 dir.join(RUNNER).is_file(),
-                "HAPAX_CONFORMANCE names {}: no {RUNNER} there",
+                "HAPAX_CONFORMANCE_SUITE names {}: no {RUNNER} there",
                 dir.display()
             );
             return Ok(Some(Self { dir }));

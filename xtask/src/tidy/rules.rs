@@ -4,6 +4,7 @@ mod comments;
 mod documents;
 mod escapes;
 mod layers;
+mod links;
 mod lockfile;
 mod manifests;
 mod names;
@@ -21,6 +22,7 @@ pub(crate) const RULES: &[Rule] = &[
     shape::length,
     names::check,
     documents::check,
+    links::check,
     comments::check,
     escapes::check,
     states::check,
