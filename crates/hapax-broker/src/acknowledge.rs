@@ -1,9 +1,9 @@
 //! Acknowledge: a worker has done a job.
 
 use hapax_core::{Claimant, Event, Job, JobId, Json};
-use hapax_store::{Action, Change, Done};
+use hapax_store::{Action, Change};
 
-use crate::{Broker, Error};
+use crate::{Broker, Error, answer};
 
 impl Broker {
     /// Completes a job that the claimant holds.
@@ -18,12 +18,9 @@ impl Broker {
 
     /// Lets something happen to a job that stays.
     pub(crate) async fn step(&self, id: JobId, event: Event) -> Result<Job, Error> {
-        match self.commit_one(self.now(), Action::Step { id, event }).await? {
-            Done::Stepped(change) => match *change {
-                Change::To { job, .. } | Change::Removed { job } => Ok(job),
-            },
-            other => unreachable!("the answer to a step is {other:?}"),
-        }
+        let done = self.commit_one(self.now(), Action::Step { id, event }).await?;
+        let (Change::To { job, .. } | Change::Removed { job }) = answer::stepped(done)?;
+        Ok(job)
     }
 }
 

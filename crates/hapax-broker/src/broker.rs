@@ -6,6 +6,7 @@ use hapax_core::{Rules, Timestamp};
 use hapax_store::{Action, Answer, Done, Op, Store};
 
 use crate::alarm::Alarm;
+use crate::answer;
 use crate::events::EventLog;
 use crate::settle::{Orphans, Settling};
 use crate::wakeup::Wakeups;
@@ -71,15 +72,14 @@ impl Broker {
 
     /// Has the store carry out the actions, as of now; the answers stand in the same order.
     pub(crate) async fn commit(&self, now: Timestamp, actions: Vec<Action>) -> Result<Vec<Answer>, Error> {
-        let ops = actions.into_iter().map(|action| Op { now, action }).collect();
-        Settling::new(&self.shared, now, |store: &dyn Store| store.commit(ops)).await
+        let ops: Vec<Op> = actions.into_iter().map(|action| Op { now, action }).collect();
+        let asked = ops.len();
+        let answers = Settling::new(&self.shared, now, |store: &dyn Store| store.commit(ops)).await?;
+        answer::all(answers, asked)
     }
 
     /// As [`Broker::commit`], for one action.
     pub(crate) async fn commit_one(&self, now: Timestamp, action: Action) -> Result<Done, Error> {
-        let mut answers = self.commit(now, vec![action]).await?;
-        #[expect(clippy::expect_used, reason = "the contract of Store::commit")]
-        let answer = answers.pop().expect("a store answers every operation");
-        Ok(answer?)
+        answer::only(self.commit(now, vec![action]).await?)
     }
 }

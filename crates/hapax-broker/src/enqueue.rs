@@ -2,11 +2,11 @@
 
 use hapax_core::unique::Key;
 use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp, Verdict};
-use hapax_store::{Action, Done, Memo, Remembered};
+use hapax_store::{Action, Memo, Remembered};
 
-use crate::{Broker, Error};
+use crate::{Broker, Error, answer};
 
-/// Most jobs of one batch.
+/// Most jobs of one batch. Whoever takes requests checks it, with an answer for the client.
 pub const BATCH_MAX: usize = 10_000;
 
 /// A job as a request described it, checked in form.
@@ -42,48 +42,42 @@ impl Broker {
         let now = self.now();
         let strategy = strategy(&draft);
         let incoming = Box::new(self.incoming(draft, request_id, now));
-        match self.commit_one(now, Action::Enqueue { incoming, memo }).await? {
-            Done::Enqueued(admission) => {
+        let done = self.commit_one(now, Action::Enqueue { incoming, memo }).await?;
+        match answer::enqueued(done)? {
+            Receipt::Fresh(admission) => {
                 self.count_conflict(&admission.verdict, strategy);
-                accepted(*admission).map(Receipt::Fresh)
+                accepted(admission).map(Receipt::Fresh)
             }
-            Done::Remembered(remembered) => Ok(Receipt::Remembered(remembered)),
-            other => unreachable!("the answer to an enqueue is {other:?}"),
+            remembered @ Receipt::Remembered(_) => Ok(remembered),
         }
     }
 
-    /// Admits all of these jobs or none, at most [`BATCH_MAX`]; each sees the ones before it.
-    ///
-    /// # Panics
-    /// If there are more: whoever takes requests checks it, with an answer for the client.
+    /// Admits all of these jobs or none; each sees the ones before it.
     pub async fn enqueue_all(
         &self,
         drafts: Vec<Draft>,
         request_id: &str,
         memo: Option<Memo>,
     ) -> Result<Receipt<Vec<Admission>>, Error> {
-        assert!(drafts.len() <= BATCH_MAX, "a batch of {} jobs", drafts.len());
         let now = self.now();
         let strategies: Vec<_> = drafts.iter().map(strategy).collect();
         let incoming = drafts.into_iter().map(|draft| self.incoming(draft, request_id, now)).collect();
-        match self.commit_one(now, Action::EnqueueAll { incoming, memo }).await {
-            Ok(Done::EnqueuedAll(admissions)) => {
+        let done = self.commit_one(now, Action::EnqueueAll { incoming, memo }).await;
+        let receipt = done.and_then(answer::enqueued_all);
+        match &receipt {
+            Ok(Receipt::Fresh(admissions)) => {
                 for (admission, strategy) in admissions.iter().zip(strategies) {
                     self.count_conflict(&admission.verdict, strategy);
                 }
-                Ok(Receipt::Fresh(admissions))
             }
-            Ok(Done::Remembered(remembered)) => Ok(Receipt::Remembered(remembered)),
-            Ok(other) => unreachable!("the answer to a batch is {other:?}"),
-            Err(error) => {
-                if let Error::Refused(Refusal::InBatch { index, refusal }) = &error
-                    && let Refusal::Duplicate { .. } | Refusal::Twin { .. } = **refusal
-                {
-                    self.count_conflict(&Verdict::Rejected, strategies[*index]);
+            Err(Error::Refused(Refusal::InBatch { index, refusal })) => {
+                if let Refusal::Duplicate { .. } | Refusal::Twin { .. } = **refusal {
+                    self.count_conflict(&Verdict::Rejected, strategies.get(*index).copied().flatten());
                 }
-                Err(error)
             }
+            Ok(Receipt::Remembered(_)) | Err(_) => {}
         }
+        receipt
     }
 
     fn incoming(&self, draft: Draft, request_id: &str, now: Timestamp) -> Incoming {
@@ -108,8 +102,8 @@ fn strategy(draft: &Draft) -> Option<&'static str> {
 /// A rejection is a commit like any other, for the holder's ledger; to the client it is a refusal.
 fn accepted(admission: Admission) -> Result<Admission, Error> {
     let Admission { verdict: Verdict::Rejected, job, .. } = &admission else { return Ok(admission) };
-    #[expect(clippy::expect_used, reason = "only a job with a key can stand against another")]
-    let key = job.key.expect("a holder has a key");
+    // Only a job with a key can stand against another.
+    let key = job.key.ok_or_else(answer::another_question)?;
     Err(Refusal::Duplicate { existing: job.id, state: job.state(), key }.into())
 }
 

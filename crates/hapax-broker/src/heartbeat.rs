@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hapax_core::{Claimant, Event, Job, JobId, Refusal, State, WorkerId};
-use hapax_store::{Action, Answer, Change, Done};
+use hapax_store::{Action, Answer, Change};
 
-use crate::{Broker, Error};
+use crate::{Broker, Error, answer};
 
 /// What a worker says it is at.
 #[derive(Debug, Clone)]
@@ -44,20 +44,19 @@ impl Broker {
         let answers = self.commit(self.now(), actions.collect()).await?;
         let mut pulse = Pulse::default();
         for (id, answer) in ids.into_iter().zip(answers) {
-            pulse.hear(id, answer);
+            pulse.hear(id, answer)?;
         }
         Ok(pulse)
     }
 }
 
 impl Pulse {
-    fn hear(&mut self, id: JobId, answer: Answer) {
+    fn hear(&mut self, id: JobId, answer: Answer) -> Result<(), Error> {
         match answer {
-            Ok(Done::Stepped(change)) => match *change {
+            Ok(done) => match answer::stepped(done)? {
                 Change::To { job, .. } => self.extended.push(job),
                 Change::Removed { .. } => self.lost.push(id),
             },
-            Ok(other) => unreachable!("the answer to a step is {other:?}"),
             Err(refusal) => {
                 self.lost.push(id);
                 if is_cancelled(&refusal) {
@@ -65,6 +64,7 @@ impl Pulse {
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -24,6 +24,7 @@ mod queue;
 mod reset;
 
 mod alarm;
+mod answer;
 mod chores;
 mod consequences;
 mod events;

@@ -1,9 +1,9 @@
 //! Queues: looking at them, pausing and resuming them.
 
 use hapax_core::QueueName;
-use hapax_store::{Action, Done, Page, QueueFacts, QueueQuery, Totals};
+use hapax_store::{Action, Page, QueueFacts, QueueQuery, Totals};
 
-use crate::{Broker, Error};
+use crate::{Broker, Error, answer};
 
 impl Broker {
     /// A part of the list, by name.
@@ -32,10 +32,7 @@ impl Broker {
     }
 
     async fn change_queue(&self, action: Action) -> Result<QueueFacts, Error> {
-        match self.commit_one(self.now(), action).await? {
-            Done::Queue(facts) => Ok(facts),
-            other => unreachable!("the answer to a change of a queue is {other:?}"),
-        }
+        answer::queue(self.commit_one(self.now(), action).await?)
     }
 }
 

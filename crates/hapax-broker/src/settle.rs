@@ -113,11 +113,18 @@ impl Shared {
     }
 }
 
+/// Most calls that go on without their callers at a time: clients that ask and hang up must not fill the memory of
+/// a server whose disk has stalled.
+const ORPHANS_MAX: usize = 10_000;
+
 /// Calls that go on without their callers. The chores own them and wait for them in the end.
 #[derive(Debug, Default)]
 pub(crate) struct Orphans(Mutex<JoinSet<()>>);
 
 impl Orphans {
+    /// Sees a call through, unless there are too many already. One beyond [`ORPHANS_MAX`] is dropped: what the
+    /// store took in it still does, but without events and without a call for workers, and jobs that were claimed
+    /// come back only when their leases run out.
     fn adopt(&self, orphan: impl Future<Output = ()> + Send + 'static) {
         // Without a runtime the server is gone, and everything that the call could lead to with it.
         let Ok(runtime) = Handle::try_current() else { return };
@@ -125,14 +132,26 @@ impl Orphans {
         while let Some(finished) = orphans.try_join_next() {
             report(finished);
         }
-        orphans.spawn_on(orphan, &runtime);
+        if orphans.len() < ORPHANS_MAX {
+            orphans.spawn_on(orphan, &runtime);
+        } else {
+            drop(orphans);
+            tracing::warn!(
+                "more than {ORPHANS_MAX} clients have gone without their answers; one was forgotten"
+            );
+        }
     }
 
-    /// Waits for all of them.
+    /// Waits for all of them, and for those that come while it waits.
     pub(crate) async fn finish(&self) {
-        let mut orphans = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        while let Some(finished) = orphans.join_next().await {
-            report(finished);
+        loop {
+            let mut orphans = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+            if orphans.is_empty() {
+                return;
+            }
+            while let Some(finished) = orphans.join_next().await {
+                report(finished);
+            }
         }
     }
 }

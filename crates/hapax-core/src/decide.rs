@@ -3,6 +3,7 @@
 use crate::{
     Cause, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease, LeaseToken, Phase,
     Refusal, Rules, SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
+    unique::rekeyed,
 };
 use crate::{Chance, Directive};
 
@@ -47,7 +48,7 @@ fn claim(
     }
     let mut next = job.clone();
     if due::expires_at(job).is_some_and(|at| at <= now) {
-        give_up(&mut next, Cause::Expired, Exhaustion::Discard, now);
+        expire(&mut next, now);
         return Ok(next);
     }
     next.attempt += 1;
@@ -102,7 +103,13 @@ fn fail(
     active_lease(job, claimant)?;
     let mut next = job.clone();
     match handback {
-        Handback::Requeue => next.become_available(now),
+        Handback::Requeue => {
+            // Nobody ran it, so it must not use up the attempts of those who will. The fence stays: it counts
+            // deliveries.
+            next.attempt = next.attempt.saturating_sub(1);
+            next.started_at = None;
+            next.become_available(now);
+        }
         Handback::Failed => attempt_failed(&mut next, error, chance, now),
     }
     Ok(next)
@@ -174,9 +181,14 @@ fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
         return Err(Refusal::NoDeadLetter(job.id));
     }
     let mut next = job.clone();
+    // The key is computed from the job: with other values it is another.
+    let changes_key = patch.queue.is_some() || patch.args.is_some() || patch.meta.is_some();
     let mut spec = job.spec.patched(patch);
     // Somebody wants it run now: a deadline for its first life must not end the second at once.
     spec.expires_at = spec.expires_at.filter(|given| given.at > now);
+    if changes_key && job.key.is_some() {
+        next.key = Some(rekeyed(&spec).map_err(|error| Refusal::KeyImpossible { id: job.id, error })?);
+    }
     next.spec = Arc::new(spec);
     next.attempt = 0;
     next.started_at = None;
@@ -194,7 +206,7 @@ fn time_passed(job: &Job, chance: Chance, now: Timestamp, rules: &Rules) -> Resu
     match &job.phase {
         Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending | Phase::Retryable { .. } => {
             if due::expires_at(job).is_some_and(|at| at <= now) {
-                give_up(&mut next, Cause::Expired, Exhaustion::Discard, now);
+                expire(&mut next, now);
             } else {
                 next.become_available(now);
             }
@@ -208,6 +220,25 @@ fn time_passed(job: &Job, chance: Chance, now: Timestamp, rules: &Rules) -> Resu
         }
     }
     Ok(Transition::To(next))
+}
+
+/// Too late to start it, and its history says so. If its last lease ran out, the holder may still complete it.
+fn expire(job: &mut Job, now: Timestamp) {
+    let deadline = job.spec.expires_at.as_ref().map_or("", |given| &given.text);
+    let message = format!("nobody started it before it expired at {deadline}");
+    job.history.push(job.attempt, WorkerError::of_server("expired", message), now);
+    let cause = match &job.phase {
+        Phase::Available { lapsed: Some(lease) } => Cause::LeaseExpired(lease.clone()),
+        Phase::Available { lapsed: None }
+        | Phase::Scheduled { .. }
+        | Phase::Pending
+        | Phase::Active { .. }
+        | Phase::Retryable { .. }
+        | Phase::Completed { .. }
+        | Phase::Cancelled { .. }
+        | Phase::Discarded { .. } => Cause::Expired,
+    };
+    give_up(job, cause, Exhaustion::Discard, now);
 }
 
 /// The attempt ran longer than it may: a failure like any other.

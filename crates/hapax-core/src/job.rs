@@ -23,7 +23,7 @@ pub struct Job {
     pub activated_at: Option<Timestamp>,
     /// When its newest attempt started.
     pub started_at: Option<Timestamp>,
-    /// How often it was fetched since it was created or revived.
+    /// How often it was fetched since it was created or revived, without the times it was handed back unprocessed.
     pub attempt: u32,
     /// How often it was ever delivered: the fencing token of the newest delivery. Never goes back.
     pub fence: u64,

@@ -1,6 +1,6 @@
 //! What the rules do not allow. Not an error of the machine: those have other types.
 
-use crate::unique::Key;
+use crate::unique::{Key, KeyError};
 use crate::{Admission, JobId, State, StateSet};
 
 /// Why something was not done.
@@ -59,6 +59,15 @@ pub enum Refusal {
         /// Why.
         refusal: Box<Refusal>,
     },
+    /// With its new values the job could not have the key that its policy asks for.
+    #[error("job {id} cannot have the key of its unique policy with these values")]
+    KeyImpossible {
+        /// The job.
+        id: JobId,
+        /// Why.
+        #[source]
+        error: KeyError,
+    },
     /// An earlier job of the same batch stands against it, and is not stored either.
     #[error("it is a duplicate of job {of} of the same batch")]
     Twin {
@@ -83,6 +92,7 @@ impl Refusal {
             | Refusal::LeaseLost { .. }
             | Refusal::IdempotencyMismatch
             | Refusal::InBatch { .. }
+            | Refusal::KeyImpossible { .. }
             | Refusal::Twin { .. }
             | Refusal::NotDue(_) => None,
         };

@@ -77,7 +77,9 @@ fn has_rfc3339_shape(text: &str) -> bool {
         }
         rest = &after[digits..];
     }
-    fits(date, head) && (fits(b"Z", rest) || fits(b"z", rest) || fits(b"+dd:dd", rest))
+    // jiff takes offsets of up to 25 hours, which other readers of the same text do not.
+    let is_offset = fits(b"+dd:dd", rest) && rest[1..3] <= b"23"[..] && rest[4..6] <= b"59"[..];
+    fits(date, head) && (fits(b"Z", rest) || fits(b"z", rest) || is_offset)
 }
 
 impl Add<Duration> for Timestamp {
@@ -133,6 +135,7 @@ mod tests {
             "2026-03-01T09:30:00+01",
             "2026-03-01T09:30:00[UTC]",
             "2026-03-01T09:30:00Z[UTC]",
+            "2026-03-01T09:30:00+24:00",
             "now",
         ] {
             assert!(Timestamp::parse(text).is_err(), "{text}");

@@ -5,6 +5,7 @@ mod ledger;
 mod policy;
 mod resolve;
 
+pub(crate) use key::rekeyed;
 pub use key::{Key, KeyError, Keyed, key_of};
 pub use ledger::{Ledger, LedgerEntry, RECENT_KEPT};
 pub use policy::{

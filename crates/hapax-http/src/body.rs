@@ -19,6 +19,8 @@ pub(crate) enum Unread {
     TooLarge,
     /// It did not come in time.
     TooSlow,
+    /// Others took all the memory there is for bodies, and kept it.
+    NoRoom,
     /// The client went away, or broke the rules of HTTP.
     Broken,
 }
@@ -34,17 +36,21 @@ pub(crate) struct Collected {
 
 /// What all bodies together may take, in pieces of a kilobyte.
 #[derive(Debug)]
-pub(crate) struct Budget(Arc<Semaphore>);
+pub(crate) struct Budget {
+    left: Arc<Semaphore>,
+    pieces_max: u32,
+}
 
 impl Budget {
     pub(crate) fn new(bytes: usize) -> Budget {
-        Budget(Arc::new(Semaphore::new(bytes / 1024)))
+        let pieces_max = u32::try_from(bytes / 1024).unwrap_or(u32::MAX);
+        Budget { left: Arc::new(Semaphore::new(pieces_max as usize)), pieces_max }
     }
 
     async fn share(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
         let pieces = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
-        // The semaphore is never closed.
-        Arc::clone(&self.0).acquire_many_owned(pieces).await.ok()
+        // Whoever asked for more than there is would wait for ever. The semaphore is never closed.
+        Arc::clone(&self.left).acquire_many_owned(pieces.min(self.pieces_max)).await.ok()
     }
 }
 
@@ -59,11 +65,8 @@ pub(crate) async fn read(
         return Err(Unread::TooLarge);
     }
     // A body that is there already is read without a timer being set.
-    timeout(time, collect(body, bytes_max, budget)).await.unwrap_or(Err(Unread::TooSlow))
-}
-
-async fn collect(body: &mut Body, bytes_max: usize, budget: &Budget) -> Result<Collected, Unread> {
-    let Some(first) = next(body).await? else { return Ok(Collected::default()) };
+    let first = timeout(time, next(body)).await.unwrap_or(Err(Unread::TooSlow))?;
+    let Some(first) = first else { return Ok(Collected::default()) };
     if first.len() > bytes_max {
         return Err(Unread::TooLarge);
     }
@@ -71,7 +74,15 @@ async fn collect(body: &mut Body, bytes_max: usize, budget: &Budget) -> Result<C
         return Ok(Collected { bytes: first, _share: None });
     }
     let rest = body.size_hint().upper().unwrap_or(bytes_max as u64);
-    let share = budget.share((first.len() as u64).saturating_add(rest).min(bytes_max as u64)).await;
+    let bytes = (first.len() as u64).saturating_add(rest).min(bytes_max as u64);
+    // Of this time the client has nothing to answer for: it is not counted as its own.
+    let share = timeout(time, budget.share(bytes)).await.map_err(|_| Unread::NoRoom)?;
+    let whole = timeout(time, collect(body, first, bytes_max)).await.unwrap_or(Err(Unread::TooSlow))?;
+    Ok(Collected { bytes: whole, _share: share })
+}
+
+/// The body from its first piece to its end.
+async fn collect(body: &mut Body, first: Bytes, bytes_max: usize) -> Result<Bytes, Unread> {
     let mut whole = BytesMut::from(first);
     while let Some(piece) = next(body).await? {
         if whole.len() + piece.len() > bytes_max {
@@ -79,7 +90,7 @@ async fn collect(body: &mut Body, bytes_max: usize, budget: &Budget) -> Result<C
         }
         whole.extend_from_slice(&piece);
     }
-    Ok(Collected { bytes: whole.freeze(), _share: share })
+    Ok(whole.freeze())
 }
 
 /// The next piece of data; trailers are passed over.
@@ -162,7 +173,7 @@ mod tests {
     async fn bodies_in_pieces_share_a_budget_and_give_it_back() {
         let budget = Budget::new(1024);
         let held = read(&mut pieces(&["a", "b"], true), 4, SOON, &budget).await.unwrap();
-        assert_eq!(outcome(pieces(&["a", "b"], true), 4, &budget).await, Err(Unread::TooSlow));
+        assert_eq!(outcome(pieces(&["a", "b"], true), 4, &budget).await, Err(Unread::NoRoom));
         assert_eq!(
             outcome(Body::from("ab"), 4, &budget).await,
             Ok("ab".to_owned()),
@@ -170,6 +181,8 @@ mod tests {
         );
         drop(held);
         assert_eq!(outcome(pieces(&["a", "b"], true), 4, &budget).await, Ok("ab".to_owned()));
+        let larger_than_the_budget = outcome(pieces(&["a", "b"], true), 9000, &budget).await;
+        assert_eq!(larger_than_the_budget, Ok("ab".to_owned()));
     }
 
     #[tokio::test]

@@ -49,8 +49,9 @@ pub(crate) async fn serve(
     }
     let activity = Arc::new(Activity::default());
     let io = Watched { io: TokioIo::new(stream), activity: Arc::clone(&activity) };
+    let seen_by_server = stopped.clone();
     let service = service_fn(|request: hyper::Request<Incoming>| {
-        let in_progress = InProgress::new(&activity);
+        let in_progress = InProgress::new(&activity, &seen_by_server);
         let answer = router.clone().call(request.map(Body::new));
         async move {
             let answer = answer.await;
@@ -120,19 +121,23 @@ impl Watch {
 }
 
 /// Counts a request for as long as it is in progress, however it ends.
-struct InProgress(Arc<Activity>);
+struct InProgress {
+    activity: Arc<Activity>,
+    /// The server waits in the end until nobody listens to it any more: a request may outlive its connection.
+    _seen_by_server: watch::Receiver<bool>,
+}
 
 impl InProgress {
-    fn new(activity: &Arc<Activity>) -> InProgress {
+    fn new(activity: &Arc<Activity>, seen_by_server: &watch::Receiver<bool>) -> InProgress {
         activity.requests.fetch_add(1, Ordering::Relaxed);
         activity.in_progress.fetch_add(1, Ordering::Relaxed);
-        InProgress(Arc::clone(activity))
+        InProgress { activity: Arc::clone(activity), _seen_by_server: seen_by_server.clone() }
     }
 }
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.in_progress.fetch_sub(1, Ordering::Relaxed);
+        self.activity.in_progress.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

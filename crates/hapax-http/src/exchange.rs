@@ -93,8 +93,13 @@ async fn take_body(
         Err(Unread::TooSlow) => {
             (Err(Problem::new(Code::RequestTimeout, "the body did not arrive in time")), false)
         }
+        Err(Unread::NoRoom) => (Err(no_room()), clear(parts, body, LINGER_BYTES_MAX).await),
         Err(Unread::Broken) => (Err(Problem::new(Code::InvalidPayload, "the body ended early")), false),
     }
+}
+
+fn no_room() -> Problem {
+    Problem::new(Code::BackendUnavailable, "the server holds as many bodies of other requests as it can")
 }
 
 fn too_large(bytes_max: usize) -> Problem {

@@ -11,7 +11,7 @@ pub struct Limits {
     pub request_bytes: usize,
     /// Most connections at a time; further ones wait to be accepted.
     pub connections: usize,
-    /// How long a body may take to arrive.
+    /// How long the first piece of a body may take to arrive, and then how long the rest.
     pub body_time: Duration,
     /// How long requests may take to end once the server was told to stop.
     pub drain_time: Duration,
@@ -44,12 +44,15 @@ pub(crate) const HEAD_BUFFER_BYTES: usize = 64 * 1024;
 /// How long the head of a request may take, and how long a connection may idle between two requests.
 pub(crate) const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// Requests at a time on one HTTP/2 connection.
-pub(crate) const STREAMS_MAX: u32 = 256;
+/// Requests at a time on one HTTP/2 connection: few, for each may hold a body that the budget does not count.
+pub(crate) const STREAMS_MAX: u32 = 32;
 /// How often a silent HTTP/2 peer is asked whether it is there.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// How long it may take to answer.
 pub(crate) const PING_TIME: Duration = Duration::from_secs(10);
+
+/// How long requests may take to notice that their connection was cut.
+pub(crate) const CUT_TIME: Duration = Duration::from_secs(1);
 
 /// How often a connection is looked at.
 pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(5);
@@ -59,12 +62,16 @@ pub(crate) const IDLE_TIME: Duration = Duration::from_mins(2);
 pub(crate) const WRITE_STALL_TIME: Duration = Duration::from_secs(30);
 
 /// Most bytes of bodies that are in memory at a time because they came in several pieces; further ones wait. A body
-/// that came with its head in one piece is not counted: it is small, and there is one per connection.
+/// in one piece is not counted: it is small, for it fits the buffer of a connection or one frame, and there is one per
+/// connection with HTTP/1 and at most [`STREAMS_MAX`] with HTTP/2.
 pub(crate) const BODY_BUDGET_BYTES: usize = 256 * 1024 * 1024;
 /// A body beyond this is read into jobs on a thread where it holds up nobody.
 pub(crate) const LARGE_BODY_BYTES: usize = 256 * 1024;
 /// Most large bodies that are read into jobs at a time: read JSON takes many times the memory of its text.
 pub(crate) const LARGE_BODIES_MAX: usize = 2;
+
+/// How long the store may take to answer when somebody asks whether it is well: less than a usual probe waits.
+pub(crate) const STORE_PROBE_TIME: Duration = Duration::from_secs(1);
 
 /// Largest list of jobs: a page ends early rather than grow beyond it.
 pub(crate) const PAGE_BYTES_MAX: usize = 32 * 1024 * 1024;

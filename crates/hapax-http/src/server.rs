@@ -14,7 +14,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::connection;
-use crate::limits::{HEAD_BUFFER_BYTES, HEAD_TIME, HEADER_BYTES_MAX, PING_INTERVAL, PING_TIME, STREAMS_MAX};
+use crate::limits::{
+    CUT_TIME, HEAD_BUFFER_BYTES, HEAD_TIME, HEADER_BYTES_MAX, PING_INTERVAL, PING_TIME, STREAMS_MAX,
+};
 use crate::router::router;
 use crate::shared::Shared;
 use crate::{Config, Metrics};
@@ -42,7 +44,8 @@ impl Bound {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` comes; then accepts nobody, lets requests in progress end, and returns.
+    /// Serves until `stop` comes; then accepts nobody, lets requests in progress end, and returns. Those that do not
+    /// end in time are dropped by then, so that the broker knows of all calls that have lost their callers.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let Bound { listener, router, connections, drain_time } = self;
         let builder = Arc::new(builder());
@@ -73,6 +76,12 @@ impl Bound {
         };
         if tokio::time::timeout(drain_time, drained).await.is_err() {
             tracing::warn!("requests did not end within {drain_time:?}; their connections are cut");
+            tasks.shutdown().await;
+        }
+        // The requests of HTTP/2 are tasks of their own, which end when they see that their connection has.
+        drop(stopped);
+        if tokio::time::timeout(CUT_TIME, stopping.closed()).await.is_err() {
+            tracing::error!("requests went on for {CUT_TIME:?} without their connections");
         }
         Ok(())
     }

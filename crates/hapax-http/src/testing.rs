@@ -1,5 +1,9 @@
 //! A server for tests: the real router over a store in memory, with a clock that stands still.
 
+mod stalled;
+
+pub(crate) use stalled::StalledStore;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -10,7 +14,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use hapax_broker::{Broker, Clock, Entropy};
 use hapax_core::{Rules, Timestamp, json};
-use hapax_store::MemoryStore;
+use hapax_store::{MemoryStore, Store};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tower::ServiceExt as _;
@@ -54,11 +58,13 @@ pub(crate) struct Setup {
     pub(crate) keys: Vec<ApiKey>,
     pub(crate) conformance: bool,
     pub(crate) limits: Limits,
+    pub(crate) store: Arc<dyn Store>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { keys: Vec::new(), conformance: true, limits: Limits::default() }
+        let store = Arc::new(MemoryStore::new(Rules::default()));
+        Setup { keys: Vec::new(), conformance: true, limits: Limits::default(), store }
     }
 }
 
@@ -114,11 +120,10 @@ impl Rig {
     }
 
     pub(crate) fn with(setup: Setup) -> Rig {
-        let Setup { keys, conformance, limits } = setup;
+        let Setup { keys, conformance, limits, store } = setup;
         let rules = Rules::default();
         let clock = Arc::new(FakeClock(AtomicI64::new(START)));
         let metrics = Metrics::new();
-        let store = Arc::new(MemoryStore::new(rules.clone()));
         let entropy = Arc::new(FakeEntropy(AtomicU64::new(0)));
         let broker = Broker::new(store, Arc::clone(&clock) as _, entropy, rules, metrics.broker_observer());
         let config = Config {

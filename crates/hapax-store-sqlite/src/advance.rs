@@ -6,9 +6,6 @@ use hapax_store::Advance;
 use crate::Fault;
 use crate::tables::Tables;
 
-/// How many old answers one call forgets at most; the next call goes on.
-const MEMOS_PER_ADVANCE_MAX: usize = 1000;
-
 impl Tables<'_> {
     /// Each due job takes one step, so nothing can go round in circles here: a job that is due again at once
     /// waits for the next call.
@@ -18,7 +15,8 @@ impl Tables<'_> {
             let stored = self.rows.load(seq)?;
             changes.extend(self.take_step(stored, Event::TimePassed { chance }, now)?);
         }
-        for seq in self.index.memos.forget(now, MEMOS_PER_ADVANCE_MAX) {
+        // All of them: `next_due` speaks of jobs only, so what is left over would pile up.
+        for seq in self.index.memos.forget(now) {
             self.forget_memo(seq);
         }
         Ok(Advance { changes, next_due: self.index.timers.next() })

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hapax_core::State;
+use hapax_core::{Failure, Job, Phase, State};
 use rustc_hash::FxHashMap;
 
 use crate::row::{Seq, Stored};
@@ -16,7 +16,7 @@ pub(crate) struct Cache {
     others: Shelf<16_384>,
 }
 
-/// How many bytes of arguments, metadata and attributes the jobs of one shelf may have.
+/// How many bytes the jobs of one shelf may have, in all that clients and workers decide the size of.
 const SHELF_BYTES_MAX: usize = 32 << 20;
 
 /// So many jobs, first in, first out.
@@ -78,6 +78,23 @@ impl<const JOBS_MAX: usize> Shelf<JOBS_MAX> {
 }
 
 fn bytes(stored: &Stored) -> usize {
-    let spec = &stored.job.spec;
-    spec.args.as_str().len() + spec.meta.as_str().len() + spec.extra.as_str().len()
+    let Job { spec, phase, history, ledger, .. } = &stored.job;
+    let texts = [&spec.args, &spec.meta, &spec.extra].map(|json| json.as_str().len());
+    let result = match phase {
+        Phase::Completed { result, .. } => result.as_ref().map_or(0, |json| json.as_str().len()),
+        _ => 0,
+    };
+    let failures: usize = history.entries().iter().map(bytes_of_failure).sum();
+    let requests = ledger.recent().iter().filter_map(|entry| entry.request_id.as_deref());
+    texts.iter().sum::<usize>() + result + failures + requests.map(str::len).sum::<usize>()
 }
+
+fn bytes_of_failure(failure: &Failure) -> usize {
+    let Failure { kind, code, message, details, backtrace, .. } = failure;
+    let lines: usize = backtrace.iter().map(|line| size_of::<Box<str>>() + line.len()).sum();
+    let details = details.as_ref().map_or(0, |json| json.as_str().len());
+    kind.len() + code.len() + message.len() + details + lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Handing out jobs.
 
 use hapax_core::Event;
-use hapax_store::{Change, Claim, EXPIRED_PER_CLAIM_MAX};
+use hapax_store::{Change, Claim, Tray};
 
 use crate::Fault;
 use crate::tables::Tables;
@@ -9,12 +9,12 @@ use crate::tables::Tables;
 impl Tables<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<Change>, Fault> {
         let mut changes = Vec::new();
-        let (mut delivered, mut expired) = (0, 0);
+        let mut tray = Tray::default();
         for queue in &claim.queues {
             if !self.index.gives_jobs(queue) {
                 continue;
             }
-            while delivered < claim.count && expired < EXPIRED_PER_CLAIM_MAX {
+            while tray.has_room(claim) {
                 let Some(seq) = self.index.lines.first(queue) else { break };
                 let stored = self.rows.load(seq)?;
                 let fence = stored.job.fence;
@@ -24,12 +24,7 @@ impl Tables<'_> {
                     visibility_timeout: claim.visibility_timeout,
                 };
                 let Ok(change) = self.take_step(stored, event, claim.now)? else { break };
-                // A delivery always raises the fence; anything else that a claim leads to does not.
-                if change.job().fence > fence {
-                    delivered += 1;
-                } else {
-                    expired += 1;
-                }
+                tray.count(fence, change.job());
                 changes.push(change);
             }
         }

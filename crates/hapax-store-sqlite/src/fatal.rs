@@ -1,4 +1,9 @@
-//! The end: what happens when the engine can no longer keep its promises.
+//! The end: what happens when the engine cannot keep its promises any more.
+//!
+//! This includes a row that cannot be read when an operation, a claim or the passing of time needs it. To step
+//! over it would lose a job without a word, so the process stops, and stops again whenever the row is touched,
+//! until somebody has repaired it. The message names what to repair: the table, the column and the `seq`.
+//! (A damaged row that only a `get` or a list meets fails that call and nothing else.)
 
 use std::error::Error;
 use std::io;
@@ -12,7 +17,8 @@ pub enum FatalError {
     /// After a failed sync nobody knows what is on disk, and trying again would not tell (fsync forgets).
     #[error("the write-ahead log could not be made durable")]
     Sync(#[source] io::Error),
-    /// A commit, a checkpoint or a read of the writer failed.
+    /// A commit, a checkpoint or a read of the writer failed. A damaged row is named by table, column and
+    /// `seq`.
     #[error("the database failed")]
     Fault(#[source] Fault),
     /// A thread of the engine panicked with a change half made.

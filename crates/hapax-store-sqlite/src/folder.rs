@@ -43,6 +43,7 @@ pub(crate) fn prepare(dir: &Path) -> Result<Folder, OpenError> {
         if !holds_nothing(&folder.log)? {
             return Err(OpenError::LogWithoutDatabase(folder.log));
         }
+        sync_name(dir)?;
         folder.make_database()?;
     }
     Ok(folder)
@@ -88,16 +89,45 @@ fn fill(path: &Path) -> Result<(), Fault> {
     db.close().map_err(|(_, source)| Fault::Sqlite { doing: "close the new file", source })
 }
 
+/// Level by level: each new name is on disk before anything lies below it.
 fn make_folder(dir: &Path) -> Result<(), OpenError> {
-    let failed = |source| OpenError::Io { doing: "make", path: dir.into(), source };
-    if dir.is_dir() {
-        return Ok(());
+    let is_missing = |level: &&Path| !level.as_os_str().is_empty() && !level.is_dir();
+    let missing: Vec<&Path> = dir.ancestors().take_while(is_missing).collect();
+    for level in missing.into_iter().rev() {
+        match DirBuilder::new().mode(FOLDER_MODE).create(level) {
+            // Another process may have been faster.
+            Err(source) if !level.is_dir() => {
+                return Err(OpenError::Io { doing: "make", path: level.into(), source });
+            }
+            _ => sync_folder(&holder_of(level)?)?,
+        }
     }
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(dir).map_err(failed)?;
-    match dir.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent),
-        _ => sync_folder(Path::new(".")),
+    Ok(())
+}
+
+/// Makes the folder's own name durable: somebody may have made it just before and not synced it. A parent that
+/// we may not open, or that cannot be synced at all (a mount in a read-only system), is no reason to refuse: its
+/// name is then the care of whoever made it. An error of the disk is.
+fn sync_name(dir: &Path) -> Result<(), OpenError> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    match sync_folder(&holder_of(dir)?) {
+        Err(OpenError::Io { source, .. })
+            if matches!(
+                source.kind(),
+                InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced,
     }
+}
+
+/// The folder that holds the name of this one, which is there. The root holds itself.
+fn holder_of(dir: &Path) -> Result<PathBuf, OpenError> {
+    let failed = |source| OpenError::Io { doing: "look at", path: dir.into(), source };
+    let whole = fs::canonicalize(dir).map_err(failed)?;
+    Ok(whole.parent().map_or_else(|| whole.clone(), Path::to_path_buf))
 }
 
 fn take_lock(path: &Path) -> Result<File, OpenError> {

@@ -10,8 +10,10 @@
 //! ```
 //!
 //! The writer takes all requests that wait, applies them to memory, writes the changed rows in one
-//! transaction and commits it without a sync. The syncer makes the log durable and only then answers, while
-//! the writer goes on. Any error of a commit, a sync or a checkpoint stops the process.
+//! transaction and commits it without a sync. Then the log is made durable, and only then are the callers
+//! answered, in the order of the commits: by the syncer, while the writer goes on; or by the writer itself when
+//! there is nothing else to do meanwhile, which saves waking two threads. Any error of a commit, a sync or a
+//! checkpoint stops the process, and so does a row that the writer cannot read (see `fatal`).
 #![warn(missing_docs)]
 
 mod fatal;
@@ -43,6 +45,11 @@ mod memo;
 mod queue;
 mod read;
 mod row;
+
+#[cfg(test)]
+#[path = "../tests/support/draft.rs"]
+#[expect(dead_code, reason = "shared with the tests outside of the crate")]
+mod draft;
 
 pub use fatal::{Fatal, FatalError};
 pub use fault::Fault;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use hapax_core::Rules;
 use hapax_store::CommitObserver;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::oneshot;
 
 use crate::checkpoint::{self, Checkpointer};
@@ -174,11 +174,19 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
 fn check_format(db: &Connection, folder: &Folder) -> Result<(), OpenError> {
     let path = || folder.database.clone();
     let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let foreign = |_| OpenError::Foreign(path());
-    if number("PRAGMA application_id").map_err(foreign)? != schema::APPLICATION_ID {
+    // A disk, a lock or a right that is in the way says nothing about whose file it is.
+    let unreadable = |source: rusqlite::Error| match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::Foreign(path()),
+        _ => OpenError::Fault { path: path(), source: Fault::Sqlite { doing: "read its format", source } },
+    };
+    if number("PRAGMA application_id").map_err(unreadable)? != schema::APPLICATION_ID {
         return Err(OpenError::Foreign(path()));
     }
-    let found = number("SELECT value FROM about WHERE name = 'format'").map_err(foreign)?;
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'about'";
+    if number(tables).map_err(unreadable)? == 0 {
+        return Err(OpenError::Foreign(path()));
+    }
+    let found = number("SELECT value FROM about WHERE name = 'format'").map_err(unreadable)?;
     if found > schema::FORMAT {
         return Err(OpenError::Newer { path: path(), found, known: schema::FORMAT });
     }

@@ -101,11 +101,18 @@ impl View<'_> {
         &mut self,
         work: impl FnOnce(&mut Loader<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let control =
-            |sql| row::statement(self.db, sql)?.execute([]).map_err(Fault::of("begin or end a read"));
-        control("BEGIN")?;
-        let result = work(&mut self.loader);
-        control("COMMIT")?;
+        let db = self.db;
+        let control = |sql| row::statement(db, sql)?.execute([]).map_err(Fault::of("begin or end a read"));
+        let result = control("BEGIN").and_then(|_| work(&mut self.loader));
+        let result = result.and_then(|found| control("COMMIT").map(|_| found));
+        // Whatever failed, the moment ends here: kept open, it would fail every later read of this connection
+        // and hold back checkpoints.
+        if !db.is_autocommit() {
+            control("ROLLBACK")?;
+        }
         result
     }
 }
+
+#[cfg(test)]
+mod tests;

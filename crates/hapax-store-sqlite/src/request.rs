@@ -1,6 +1,6 @@
 //! What callers ask of the writer, and the way back to them.
 
-use hapax_core::{Chance, Incoming, Timestamp};
+use hapax_core::{Chance, Event, Incoming, Json, Timestamp, WorkerError};
 use hapax_store::{Action, Advance, Answer, Change, Claim, Op};
 use tokio::sync::oneshot;
 
@@ -72,7 +72,27 @@ fn weight_of_op(op: &Op) -> Weight {
         Action::EnqueueAll { incoming, .. } => {
             incoming.iter().map(weight_of_job).fold(Weight::default(), Weight::plus)
         }
-        Action::Step { .. } | Action::Pause(_) | Action::Resume(_) => Weight { jobs: 1, bytes: 0 },
+        Action::Step { event, .. } => Weight { jobs: 1, bytes: bytes_of_event(event) },
+        Action::Pause(_) | Action::Resume(_) => Weight { jobs: 1, bytes: 0 },
+    }
+}
+
+/// What the event leaves in the row of its job.
+fn bytes_of_event(event: &Event) -> usize {
+    let length = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.as_str().len());
+    match event {
+        Event::Acknowledge { result, .. } => length(result),
+        Event::Fail { error: WorkerError { kind, code, message, details, backtrace, .. }, .. } => {
+            let lines: usize = backtrace.iter().map(|line| line.len()).sum();
+            kind.len() + code.len() + message.len() + length(details) + lines
+        }
+        Event::Revive { patch } => length(&patch.args) + length(&patch.meta),
+        Event::Claim { .. }
+        | Event::Heartbeat { .. }
+        | Event::Cancel
+        | Event::Activate
+        | Event::Forget
+        | Event::TimePassed { .. } => 0,
     }
 }
 
@@ -80,3 +100,6 @@ fn weight_of_job(incoming: &Incoming) -> Weight {
     let spec = &incoming.spec;
     Weight { jobs: 1, bytes: spec.args.as_str().len() + spec.meta.as_str().len() + spec.extra.as_str().len() }
 }
+
+#[cfg(test)]
+mod tests;

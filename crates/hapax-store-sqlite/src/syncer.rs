@@ -1,7 +1,9 @@
-//! The thread that makes groups durable, and only then answers.
+//! What makes groups durable, and only then answers: a thread beside the writer, or the writer itself when there
+//! is nothing to do meanwhile.
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -56,6 +58,9 @@ pub(crate) struct Syncer {
 struct Log {
     file: Mutex<Box<dyn Durable>>,
     progress: Arc<Progress>,
+    /// The last group of which everybody was answered. Behind `progress`, which readers and the next commit wait
+    /// for: they need the disk, and not the answers.
+    answered: AtomicU64,
     observer: CommitObserver,
 }
 
@@ -71,7 +76,7 @@ impl Syncer {
         synced: impl Fn() + Send + 'static,
     ) -> io::Result<Syncer> {
         let (groups, sealed) = sync_channel(GROUPS_UNSYNCED_MAX);
-        let log = Arc::new(Log { file: Mutex::new(file), progress, observer });
+        let log = Arc::new(Log { file: Mutex::new(file), progress, answered: AtomicU64::new(0), observer });
         let at_work = Arc::clone(&log);
         let work = move || {
             let _watchman = Watchman { thread: "sync", progress: Arc::clone(&at_work.progress) };
@@ -87,8 +92,13 @@ impl Syncer {
         self.groups.send(group).map_err(|_| Gone)
     }
 
-    /// Makes a group durable and answers, here and now. Only while the thread has nothing to do: groups are
-    /// answered in the order of their commits.
+    /// Whether everybody in the groups up to this one has been answered, so that nothing is left to the thread.
+    pub(crate) fn has_answered(&self, group: u64) -> bool {
+        self.log.answered.load(Ordering::SeqCst) >= group
+    }
+
+    /// Makes a group durable and answers, here and now. Only when all groups before it have been answered
+    /// ([`Syncer::has_answered`]): groups are answered in the order of their commits.
     pub(crate) fn settle(&self, group: Sealed) -> Result<(), Gone> {
         self.log.settle(vec![group], &|| ())
     }
@@ -130,6 +140,7 @@ impl Log {
             answers.into_iter().for_each(Answered::tell);
             (self.observer)(CommitFacts { operations, apply, sync });
         }
+        self.answered.store(last, Ordering::SeqCst);
         Ok(())
     }
 

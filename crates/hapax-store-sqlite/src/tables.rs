@@ -202,7 +202,9 @@ impl<'c> Tables<'c> {
 }
 
 impl<'c> Rows<'c> {
-    /// The job of that number, which an index knows.
+    /// The job of that number, which an index knows. One that is damaged or has gone stops the process, now and
+    /// whenever it is touched, and that is meant: nobody can say what to do with a job that cannot be read, and
+    /// to pass over it would lose it. The fault names the table, the column and the `seq`, for a repair by hand.
     pub(crate) fn load(&mut self, seq: Seq) -> Result<Arc<Stored>, Fault> {
         let touched = self.group.get(seq).map(|slot| slot.after.as_ref());
         if let Some(stored) = touched.unwrap_or_else(|| self.cache.get(seq)) {
@@ -211,7 +213,10 @@ impl<'c> Rows<'c> {
         self.begin()?;
         let stored = self.loader.load(seq)?.ok_or(Fault::Missing { table: "jobs", seq })?;
         let stored = Arc::new(stored);
-        self.cache.insert(Arc::clone(&stored));
+        // An ended job is read to be compared or removed: kept, it would only push out what is waited for.
+        if stored.job.phase.finished_at().is_none() {
+            self.cache.insert(Arc::clone(&stored));
+        }
         Ok(stored)
     }
 

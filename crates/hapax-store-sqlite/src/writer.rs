@@ -22,18 +22,21 @@ use crate::{FatalError, Fault};
 
 /// How many requests may wait for the writer.
 pub(crate) const REQUESTS_WAITING_MAX: usize = 8192;
-/// How long a group waits for more when the one before it was at least twice as large: about one quick sync. Under
-/// load this halves the number of syncs; a lone caller never waits.
+/// How long a group waits for more when the one before it was more than twice as large: about one quick sync.
+/// Under load this halves the number of syncs. A lone caller does not wait, but for the first one after a large
+/// group: it may wait so long, once.
 const LINGER: Duration = Duration::from_micros(100);
 /// While a sync runs, the writer gets up for so many requests and not for fewer.
 const GATHERED_MIN: usize = 16;
 /// How many jobs one group touches at most, unless a single request touches more.
 const GROUP_JOBS_MAX: usize = 2048;
-/// How many bytes of arguments and metadata one group writes at most, unless a single request has more.
+/// How many bytes of arguments, metadata, results and errors one group writes at most, unless a single request
+/// has more.
 const GROUP_BYTES_MAX: usize = 4 << 20;
 
-/// Takes all requests that wait, applies them, commits them together, hands them to the syncer, and goes on
-/// with the next ones while the disk works.
+/// Takes all requests that wait, applies them and commits them together. While more requests wait or the syncer
+/// is at work, it hands the group to the syncer and goes on with the next one while the disk works; else it syncs
+/// and answers itself.
 pub(crate) struct Writer {
     pub(crate) db: Connection,
     pub(crate) rules: Rules,
@@ -106,8 +109,9 @@ impl Threads {
             usual = sealed.answers.len();
             let before = std::mem::replace(&mut in_sync, sealed.number);
             let wrote = sealed.wrote;
-            // With little to do meanwhile, handing over costs more than it gains: two more threads to wake.
-            let is_alone = inbox.len() < GATHERED_MIN && progress.is_settled(before);
+            // With little to do meanwhile, handing over costs more than it gains: two more threads to wake. But not
+            // past a syncer that is still answering: the order of the commits is that of the answers.
+            let is_alone = inbox.len() < GATHERED_MIN && self.syncer.has_answered(before);
             let handed = if is_alone { self.syncer.settle(sealed) } else { self.syncer.send(sealed) };
             if handed.is_err() || progress.has_failed() {
                 return Ok(());

@@ -1,6 +1,7 @@
 //! Opening: whose folder it is, and what a crash, another version or damage leaves there.
 #![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
 
+#[path = "support/draft.rs"]
 #[expect(dead_code, reason = "shared by several test files")]
 mod draft;
 
@@ -125,7 +126,7 @@ fn the_folder_and_its_files_are_the_owners_alone() {
     let store = open(&dir).unwrap();
     wait(store.commit(one_job())).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&dir), 0o700);
+    assert_eq!((mode(&outer.path().join("a")), mode(&dir)), (0o700, 0o700));
     for name in ["hapax.db", "hapax.db-wal", "hapax.db-shm", "hapax.lock"] {
         assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
     }
@@ -161,4 +162,33 @@ fn damage_that_only_a_read_finds_fails_that_read() {
     let error = wait(store.get(draft::id(1))).unwrap_err();
     let fault = error.source().unwrap().to_string();
     assert_eq!(fault, "status.errors of row 1 is damaged: it is not its JSON");
+}
+
+#[test]
+fn a_file_whose_format_cannot_be_read_is_not_called_foreign() {
+    let folder = folder();
+    fill(folder.path(), one_job());
+    sql(folder.path(), "DELETE FROM about WHERE name = 'format'");
+    let without_a_row = open(folder.path()).unwrap_err();
+    // The first page says that it is ours; the tables behind it are gone.
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path().join("hapax.db")).unwrap();
+    file.set_len(8192).unwrap();
+    drop(file);
+    let cut_off = open(folder.path()).unwrap_err();
+    for error in [without_a_row, cut_off] {
+        let OpenError::Fault { source, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(source.to_string(), "SQLite could not read its format");
+        assert!(source.source().is_some());
+    }
+}
+
+#[test]
+fn a_file_where_a_folder_should_be_is_named() {
+    let outer = folder();
+    let file = outer.path().join("a");
+    std::fs::write(&file, "").unwrap();
+    match open(&file.join("b/c")) {
+        Err(OpenError::Io { doing: "make", path, .. }) => assert_eq!(path, file),
+        other => panic!("{other:?}"),
+    }
 }

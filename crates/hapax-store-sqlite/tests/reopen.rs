@@ -1,6 +1,7 @@
 //! What outlives a restart, orderly or not.
 #![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
 
+#[path = "support/draft.rs"]
 #[expect(dead_code, reason = "shared by several test files")]
 mod draft;
 

@@ -14,7 +14,7 @@ pub mod suite;
 mod totals;
 
 pub use answer::{Answer, Change, Done};
-pub use claim::{Claim, EXPIRED_PER_CLAIM_MAX};
+pub use claim::{CLAIM_BYTES_MAX, Claim, EXPIRED_PER_CLAIM_MAX, Tray};
 pub use error::StoreError;
 pub use memo::{MEMO_KEPT, Memo, MemoKey, Remembered};
 pub use memory::MemoryStore;

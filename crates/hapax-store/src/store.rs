@@ -25,12 +25,14 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Gives available jobs to a worker: queues in the order of the request, inside a queue the higher
     /// priority first, then the job that became available first, whatever the clock said: a job takes its
-    /// turn when it becomes available and keeps it when it is updated in place. Paused queues give nothing.
+    /// turn when it becomes available and keeps it when it is updated in place. Paused queues give nothing. A claim stops short of its count after
+    /// [`CLAIM_BYTES_MAX`](crate::CLAIM_BYTES_MAX) bytes.
     /// The changes also name jobs that turned out to have expired, in the order in which they were met.
     fn claim(&self, claim: Claim) -> Reply<Vec<Change>>;
 
     /// Lets time pass: applies `TimePassed` once to each of at most `limit` jobs that are due at `now`, the
-    /// most overdue first, then in the order of their creation; and forgets memos that are past their time.
+    /// most overdue first, then in the order of their creation; and forgets all memos that are past their
+    /// time, whatever the limit.
     fn advance(&self, now: Timestamp, limit: usize, chance: Chance) -> Reply<Advance>;
 
     /// The job of that id.
@@ -60,7 +62,8 @@ pub trait Store: Send + Sync + fmt::Debug {
 pub struct Advance {
     /// What changed, in the order in which it was due.
     pub changes: Vec<Change>,
-    /// When a job is due next; in the past if the limit cut the work short or a job is due again at once.
+    /// When a job is due next; in the past if the limit cut the work short or a job is due again at once. Memos
+    /// do not count: they wait for the next call, whenever it comes.
     pub next_due: Option<Timestamp>,
 }
 

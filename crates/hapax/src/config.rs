@@ -22,6 +22,11 @@ const LOG_LEVEL: &str = "info";
 /// How long requests may take to end after a signal: less than the 30 s after which supervisors usually kill.
 const DRAIN_TIME: Duration = Duration::from_secs(25);
 
+/// Largest `max-job-bytes`: a job is held in memory several times over while it is read and stored.
+const JOB_BYTES_CEILING: usize = 32 * 1024 * 1024;
+/// Largest `max-request-bytes`: what the server holds of all bodies together.
+const REQUEST_BYTES_CEILING: usize = 256 * 1024 * 1024;
+
 /// Everything that was decided about the server.
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -116,8 +121,17 @@ impl Config {
                  {request_bytes}"
             )));
         }
+        at_most("max-job-bytes", job_bytes, JOB_BYTES_CEILING)?;
+        at_most("max-request-bytes", request_bytes, REQUEST_BYTES_CEILING)?;
         exposure::check(self, insecure)
     }
+}
+
+fn at_most(setting: &str, bytes: usize, ceiling: usize) -> Result<(), Failure> {
+    if bytes > ceiling {
+        return Err(Failure::new(format!("{setting} is {bytes}; it must be at most {ceiling}")));
+    }
+    Ok(())
 }
 
 impl Settings {

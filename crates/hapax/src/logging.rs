@@ -11,6 +11,7 @@ use crate::failure::Failure;
 /// From here on log lines are written.
 pub(crate) fn start(config: &LogConfig) -> Result<(), Failure> {
     let LogConfig { format, filter } = config;
+    check_levels(filter)?;
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| Failure::because(format!("\"{filter}\" is not a filter for log lines"), &error))?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
@@ -31,5 +32,17 @@ pub(crate) fn report(failure: &Failure, format: LogFormat) {
             let write = || tracing::error!(hint = failure.advice(), "{}", failure.sentence());
             tracing::subscriber::with_default(lines, write);
         }
+    }
+}
+
+/// A bare word that is no level would be read as the name of a module, and a typo would switch the log off.
+fn check_levels(filter: &str) -> Result<(), Failure> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let words =
+        filter.split(',').map(str::trim).filter(|word| !word.is_empty() && !word.contains(['=', '_', ':']));
+    match words.into_iter().find(|word| !LEVELS.contains(&word.to_ascii_lowercase().as_str())) {
+        Some(word) => Err(Failure::new(format!("\"{word}\" is not a log level"))
+            .hint("use off, error, warn, info, debug or trace, or a filter such as info,hapax_http=debug")),
+        None => Ok(()),
     }
 }

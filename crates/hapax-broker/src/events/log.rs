@@ -30,6 +30,10 @@ pub(crate) struct EventLog {
 /// Puts events into the order in which the store was called. The answers come in that order too, but each wakes
 /// its own task, and tasks run in any order; a job must not be seen to start before it is seen to be enqueued
 /// (Events 9.2).
+///
+/// This holds as long as the store takes in each call when it is made. A store whose inbox is full (that of SQLite
+/// holds 8192 requests) takes further calls in later, when there is room: their places were given before, and the
+/// order of their events may then differ from that of their commits.
 #[derive(Debug, Default)]
 struct Turns {
     given: u64,

@@ -1,11 +1,13 @@
 //! Callers that leave, and answers that are heard in another order.
 
 use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use hapax_core::{Claimant, State};
 
+use super::ORPHANS_MAX;
 use crate::testing::{at, draft, fetch, rig, settle};
 
 #[tokio::test(start_paused = true)]
@@ -76,4 +78,44 @@ async fn a_call_that_failed_holds_up_no_events() {
     assert!(refused.await.is_err());
     assert!(cancelled.await.is_err());
     assert_eq!(rig.events(), ["job.enqueued"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_hang_up_are_seen_through_up_to_a_number() {
+    let rig = rig();
+    let context = &mut Context::from_waker(Waker::noop());
+    rig.store.hold();
+    for _ in 0..ORPHANS_MAX + 5 {
+        let mut enqueued = pin!(rig.broker.enqueue(draft(), "request", None));
+        assert!(enqueued.as_mut().poll(context).is_pending());
+    }
+    assert_eq!(rig.broker.shared.orphans.0.lock().unwrap().len(), ORPHANS_MAX);
+    rig.store.release();
+    rig.broker.shared.orphans.finish().await;
+    assert_eq!(rig.counted.events.load(Ordering::Relaxed), ORPHANS_MAX);
+    // The store is not at fault: another client is served, and its event is not held up by those that were forgotten.
+    rig.enqueue(draft()).await;
+    assert_eq!(rig.counted.events.load(Ordering::Relaxed), ORPHANS_MAX + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_waits_for_calls_that_lose_their_callers_while_it_waits() {
+    let rig = rig();
+    rig.store.hold();
+    let clients = [(); 2].map(|()| {
+        let broker = rig.broker.clone();
+        tokio::spawn(async move { broker.enqueue(draft(), "request", None).await })
+    });
+    settle().await;
+    clients[0].abort();
+    settle().await;
+    let broker = rig.broker.clone();
+    let end = tokio::spawn(async move { broker.run_chores(async {}).await });
+    settle().await;
+    clients[1].abort();
+    settle().await;
+    assert!(!end.is_finished());
+    rig.store.release();
+    end.await.unwrap().unwrap();
+    assert_eq!(rig.events(), ["job.enqueued", "job.enqueued"]);
 }

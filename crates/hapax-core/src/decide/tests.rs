@@ -270,6 +270,7 @@ fn a_requeue_counts_no_failure_and_is_allowed_after_the_last_attempt() {
     };
     let back = next(&last, event, at(5));
     assert_eq!((back.state(), back.enqueued_at), (State::Available, Some(at(5))));
+    assert_eq!((back.attempt, back.fence), (2, 1), "it was delivered, but nobody ran it");
     assert!(back.history.entries().is_empty());
 }
 
@@ -361,4 +362,42 @@ fn a_finished_job_stays_as_long_as_its_own_policy_counts_on_it() {
     done.spec = Arc::new(Spec { unique: Some(policy), ..(*done.spec).clone() });
     done.key = Some(Key::of_text("x"));
     assert_eq!(next_due(&done, &rules()), Some(done.created_at + Duration::from_hours(24 * 30)));
+}
+
+#[test]
+fn an_expired_job_says_so_and_its_last_holder_may_still_complete_it() {
+    let mut late = job();
+    late.spec = Arc::new(Spec { expires_at: Some(GivenTime::computed(at(5))), ..(*late.spec).clone() });
+    let never_run = after_time(&late, at(5));
+    assert_eq!(&*never_run.history.current().unwrap().kind, "expired");
+    assert!(decide(&never_run, acknowledge_by(Claimant::UNNAMED), at(6), &rules()).is_err());
+    let lapsed = after_time(&claimed(&late, token(1), at(1)), at(1801));
+    let ended = after_time(&lapsed, at(1802));
+    assert_eq!(ended.state(), State::Discarded);
+    assert_eq!(next(&ended, acknowledge_by(showing(token(1))), at(1803)).state(), State::Completed);
+}
+
+#[test]
+fn a_revived_job_has_the_key_of_its_new_values() {
+    use crate::unique::{Dimensions, Key, UniquePolicy};
+    let mut dead = job_in(State::Discarded);
+    let policy = UniquePolicy {
+        dimensions: Dimensions { args: true, ..Dimensions::default() },
+        args_keys: Some(vec!["user".into()]),
+        ..UniquePolicy::default()
+    };
+    dead.spec = Arc::new(Spec {
+        unique: Some(policy),
+        args: Json::from_trusted("[{\"user\":1}]"),
+        ..(*dead.spec).clone()
+    });
+    dead.key = Some(Key::of_text("{\"args\":{\"user\":1},\"type\":\"email.send\"}"));
+    let revive = |args: &str| Event::Revive {
+        patch: SpecPatch { args: Some(Json::from_trusted(args)), ..SpecPatch::default() },
+    };
+    let back = next(&dead, revive("[{\"user\":2}]"), at(9));
+    assert_eq!(back.key, Some(Key::of_text("{\"args\":{\"user\":2},\"type\":\"email.send\"}")));
+    assert_eq!(next(&dead, Event::Revive { patch: SpecPatch::default() }, at(9)).key, dead.key);
+    let refused = decide(&dead, revive("[{\"other\":2}]"), at(9), &rules());
+    assert!(matches!(refused, Err(Refusal::KeyImpossible { .. })), "{refused:?}");
 }

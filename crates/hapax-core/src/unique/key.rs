@@ -7,8 +7,10 @@ use sha2::{Digest, Sha256};
 
 use super::UniquePolicy;
 use crate::canonical::{self, CanonicalError, Part};
-use crate::json::{Node, Value};
-use crate::{JobType, QueueName};
+use crate::json::{Limits, Node, Value, read};
+use crate::{JobType, QueueName, Spec};
+
+use unicode_normalization::UnicodeNormalization as _;
 
 /// SHA-256 of the canonical text of a job's dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,6 +116,19 @@ pub fn key_of(
     Ok(Keyed { key: Key::of_text(&text), text })
 }
 
+/// The key of a stored job whose values have changed. The texts were read by the server before, so they are JSON.
+pub(crate) fn rekeyed(spec: &Spec) -> Result<Key, KeyError> {
+    let unlimited = Limits { depth_max: Limits::DEPTH_CEILING };
+    let policy = spec.unique.clone().unwrap_or_default();
+    match (read(spec.args.as_str(), unlimited), read(spec.meta.as_str(), unlimited)) {
+        (Ok(args), Ok(meta)) => {
+            key_of(&policy, &spec.kind, &spec.queue, &args, Some(&meta)).map(|keyed| keyed.key)
+        }
+        (Err(_), _) => Err(KeyError::ArgsKeyMissing("".into())),
+        (_, Err(_)) => Err(KeyError::MetaKeyMissing("".into())),
+    }
+}
+
 fn args_part<'n, 'a>(policy: &'n UniquePolicy, args: &'n Node<'a>) -> Result<Part<'n, 'a>, KeyError> {
     let Some(names) = &policy.args_keys else { return Ok(Part::Whole(args)) };
     let pick = |name: &'n str| match argument(args, name) {
@@ -124,7 +139,7 @@ fn args_part<'n, 'a>(policy: &'n UniquePolicy, args: &'n Node<'a>) -> Result<Par
 }
 
 fn meta_part<'n, 'a>(policy: &'n UniquePolicy, meta: Option<&'n Node<'a>>) -> Result<Part<'n, 'a>, KeyError> {
-    let pick = |name: &'n str| match meta.and_then(|meta| meta.get(name)) {
+    let pick = |name: &'n str| match meta.and_then(|meta| member(meta, name)) {
         Some(node) => Ok((name, node)),
         None => Err(KeyError::MetaKeyMissing(name.into())),
     };
@@ -135,14 +150,21 @@ fn meta_part<'n, 'a>(policy: &'n UniquePolicy, meta: Option<&'n Node<'a>>) -> Re
 /// Members go first, so that `{…}` and `[{…}]` are always the same job.
 fn argument<'n, 'a>(args: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
     match &args.value {
-        Value::Array(elements) => elements.iter().find_map(|element| element.get(name)).or_else(|| {
+        Value::Array(elements) => elements.iter().find_map(|element| member(element, name)).or_else(|| {
             let position: usize = name.parse().ok()?;
             // `01` and `+1` read as numbers too, but a position has one name only.
             elements.get(position).filter(|_| position.to_string() == name)
         }),
-        Value::Object(_) => args.get(name),
+        Value::Object(_) => member(args, name),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
+}
+
+/// The member of that name, however the two write their accents.
+fn member<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
+    let same = |other: &str| !(other.is_ascii() && name.is_ascii()) && other.nfc().eq(name.nfc());
+    let respelled = || node.as_object()?.iter().find(|member| same(&member.name)).map(|member| &member.node);
+    node.get(name).or_else(respelled)
 }
 
 #[cfg(test)]

@@ -84,9 +84,7 @@ fn draft(job: Given<'_, '_>, media: Media, now: Timestamp) -> Result<Draft, Faul
         meta: Json::from_trusted(&meta.text),
         tags: envelope.tags.map(|given| given.texts()).transpose()?.unwrap_or_default(),
         schema: envelope.schema.map(|given| given.text("a URI").map(Box::from)).transpose()?,
-        scheduled_at: envelope
-            .scheduled_at
-            .or(envelope.delay_until)
+        scheduled_at: one_of(envelope.scheduled_at, envelope.delay_until)?
             .map(|given| span::moment(given, now))
             .transpose()?,
         expires_at: envelope.expires_at.map(|given| span::moment(given, now)).transpose()?,
@@ -121,9 +119,22 @@ fn read_delivery(given: Given<'_, '_>) -> Result<Delivery, Fault> {
     choice(given, "guarantee", &[Delivery::AtLeastOnce, Delivery::AtMostOnce], delivery_name)
 }
 
+/// An attribute that has two names: whoever sends both must mean the same.
+fn one_of<'n, 'a>(
+    usual: Option<Given<'n, 'a>>,
+    other: Option<Given<'n, 'a>>,
+) -> Result<Option<Given<'n, 'a>>, Fault> {
+    match (usual, other) {
+        (Some(usual), Some(other)) if usual.node.raw != other.node.raw => {
+            Err(Fault::new(other.place, format_args!("contradicts {}; send one of the two", usual.place)))
+        }
+        (usual, other) => Ok(usual.or(other)),
+    }
+}
+
 /// `retry` or its other name, and the number of attempts that may stand beside it.
 fn retry_policy(envelope: &Envelope<'_, '_>) -> Result<RetryPolicy, Fault> {
-    let given = envelope.retry.or(envelope.retry_policy);
+    let given = one_of(envelope.retry, envelope.retry_policy)?;
     let mut policy = given.map(retry::policy).transpose()?.unwrap_or_default();
     if let Some(beside) = envelope.max_attempts {
         let number = retry::max_attempts(beside)?;

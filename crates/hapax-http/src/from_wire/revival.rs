@@ -12,14 +12,10 @@ const MEMBERS: &[&str] = &["queue", "meta", "retry", "args"];
 pub(crate) fn revival(body: Option<&Node<'_>>, media: Media) -> Result<SpecPatch, Fault> {
     let Some(body) = body else { return Ok(SpecPatch::default()) };
     let body = Given::body(body)?;
+    expect_only(&body, &["override"])?;
     let Some(given) = body.member("override") else { return Ok(SpecPatch::default()) };
     given.expect_object("an object")?;
-    for member in given.node.as_object().unwrap_or_default() {
-        let name = member.name.as_ref();
-        if !MEMBERS.contains(&name) {
-            return Err(Fault::unknown(Place::Member(&given.place, name), "member", name, MEMBERS));
-        }
-    }
+    expect_only(&given, MEMBERS)?;
     let args = given.member("args");
     if let Some(args) = args {
         check_args(args, media)?;
@@ -34,4 +30,13 @@ pub(crate) fn revival(body: Option<&Node<'_>>, media: Media) -> Result<SpecPatch
         meta: meta.map(|given| given.node.to_json()),
         retry: given.member("retry").map(retry::policy).transpose()?,
     })
+}
+
+/// A misspelt member would run the job with its old values.
+fn expect_only(given: &Given<'_, '_>, known: &[&str]) -> Result<(), Fault> {
+    let names = given.node.as_object().unwrap_or_default().iter().map(|member| member.name.as_ref());
+    match names.into_iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(Fault::unknown(Place::Member(&given.place, name), "member", name, known)),
+        None => Ok(()),
+    }
 }

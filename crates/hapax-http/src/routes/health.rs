@@ -1,11 +1,16 @@
 //! Whether the server is well (`/ojs/v1/health`, `/health`, `/healthz`) and takes work (`/ready`, `/readyz`).
+//!
+//! The first is 200 for as long as the process lives, whatever it says of the store: starting the process again
+//! heals no disk. Both answer soon even if the store does not.
 
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use hapax_wire::writer;
+use tokio::time::timeout;
 
 use crate::call::Call;
+use crate::limits::STORE_PROBE_TIME;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::shared::Shared;
@@ -26,7 +31,7 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
             o.text_if("error", error.as_deref());
         });
     });
-    Ok(Reply::json(status(error.is_none()), out))
+    Ok(Reply::json(StatusCode::OK, out))
 }
 
 /// Whether requests would be served.
@@ -37,17 +42,36 @@ pub(crate) async fn ready(call: Call) -> Result<Reply, Problem> {
         o.text("status", if error.is_none() { "ready" } else { "not_ready" });
         o.text_if("error", error.as_deref());
     });
-    Ok(Reply::json(status(error.is_none()), out))
+    let status = if error.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    Ok(Reply::json(status, out))
 }
 
 /// How long the store takes to answer, and what is wrong if it does not.
 async fn ask_store(shared: &Shared) -> (Duration, Option<String>) {
     #[expect(clippy::disallowed_methods, reason = "measures the store")]
     let started = Instant::now();
-    let error = shared.broker.totals().await.err().map(|error| error.to_string());
+    let error = match timeout(STORE_PROBE_TIME, shared.broker.totals()).await {
+        Ok(answer) => answer.err().map(|error| error.to_string()),
+        Err(_) => Some(format!("the store did not answer within {STORE_PROBE_TIME:?}")),
+    };
     (started.elapsed(), error)
 }
 
-fn status(is_well: bool) -> StatusCode {
-    if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::testing::{Rig, Setup, StalledStore};
+
+    #[tokio::test]
+    async fn a_store_that_does_not_answer_holds_up_no_probe() {
+        let rig = Rig::with(Setup { store: Arc::new(StalledStore), ..Setup::default() });
+        let (health, ready) = tokio::join!(rig.get("/health"), rig.get("/ready"));
+        assert_eq!((health.status.as_u16(), ready.status.as_u16()), (200, 503));
+        assert_eq!(health.text_at("/status"), "degraded");
+        assert_eq!(health.text_at("/backend/status"), "unhealthy");
+        assert_eq!(health.text_at("/backend/error"), "the store did not answer within 1s");
+        assert!(health.json().pointer("/backend/latency_ms").is_some_and(serde_json::Value::is_u64));
+        assert_eq!(ready.text_at("/status"), "not_ready");
+    }
 }

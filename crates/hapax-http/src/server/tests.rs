@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::testing::Rig;
+use crate::testing::{Rig, StalledStore};
 use crate::{Limits, testing};
 
 use super::*;
@@ -23,10 +23,14 @@ struct Running {
 }
 
 async fn start(limits: Limits) -> Running {
+    let rig = Rig::with(testing::Setup { limits: limits.clone(), ..testing::Setup::default() });
+    serve(rig, &limits).await
+}
+
+async fn serve(rig: Rig, limits: &Limits) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (connections, drain_time) = (limits.connections, limits.drain_time);
-    let rig = Rig::with(testing::Setup { limits, ..testing::Setup::default() });
     let bound = Bound { listener, router: rig.router, connections, drain_time };
     let (stop, stopped) = oneshot::channel();
     let ended = tokio::spawn(bound.serve(async {
@@ -199,6 +203,34 @@ async fn a_server_that_stops_does_not_wait_for_ever() {
     timeout(PATIENCE, server.ended).await.expect("the server ends").unwrap().unwrap();
 }
 
+/// A request that is cut may have reached the store: the broker has to know of it before the server ends, or nobody
+/// would see it through.
+#[tokio::test]
+async fn requests_that_are_cut_are_known_to_the_broker_when_the_server_has_ended() {
+    let limits = Limits { drain_time: Duration::from_millis(50), ..Limits::default() };
+    let job = r#"{"type":"a","args":[]}"#;
+    let length = job.len();
+    let first = format!("POST /ojs/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{job}");
+    let second = http_2_request("POST", "/ojs/v1/jobs", job);
+    for request in [first.into_bytes(), second] {
+        let setup = testing::Setup {
+            limits: limits.clone(),
+            store: Arc::new(StalledStore),
+            ..testing::Setup::default()
+        };
+        let rig = Rig::with(setup);
+        let broker = rig.shared.broker.clone();
+        let server = serve(rig, &limits).await;
+        let mut client = Client::connect(server.address).await;
+        client.0.write_all(&request).await.unwrap();
+        let _moment = timeout(Duration::from_millis(50), std::future::pending::<()>()).await;
+        server.stop.send(()).unwrap();
+        timeout(PATIENCE, server.ended).await.expect("the server ends").unwrap().unwrap();
+        let chores = timeout(Duration::from_millis(50), broker.run_chores(async {})).await;
+        assert!(chores.is_err(), "the chores wait for the request that was cut");
+    }
+}
+
 /// Gives the server a moment to see what was sent.
 trait NowOrWait {
     async fn now_or_wait(self);
@@ -210,22 +242,32 @@ impl<F: Future> NowOrWait for F {
     }
 }
 
-#[tokio::test]
-async fn http_2_is_spoken_without_a_prelude() {
-    let server = start(Limits::default()).await;
-    let mut client = Client::connect(server.address).await;
+/// A connection's opening and one request on it.
+fn http_2_request(method: &str, path: &str, body: &str) -> Vec<u8> {
     let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
         let length = u8::try_from(payload.len()).unwrap();
         [&[0, 0, length, kind, flags, 0, 0, 0, stream], payload].concat()
     };
-    // Static entries for GET and http; path and authority as literals.
-    let mut head = vec![0x82, 0x86, 0x04, 7];
-    head.extend_from_slice(b"/health");
-    head.extend_from_slice(&[0x01, 1, b'x']);
+    // Static entries for the method and http; path and authority as literals.
+    let mut head = vec![if method == "POST" { 0x83 } else { 0x82 }, 0x86];
+    for (name, value) in [(0x04, path), (0x01, "x")] {
+        head.extend_from_slice(&[name, u8::try_from(value.len()).unwrap()]);
+        head.extend_from_slice(value.as_bytes());
+    }
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     bytes.extend(frame(4, 0, 0, &[]));
-    bytes.extend(frame(1, 0x5, 1, &head));
-    client.0.write_all(&bytes).await.unwrap();
+    bytes.extend(frame(1, if body.is_empty() { 0x5 } else { 0x4 }, 1, &head));
+    if !body.is_empty() {
+        bytes.extend(frame(0, 0x1, 1, body.as_bytes()));
+    }
+    bytes
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_without_a_prelude() {
+    let server = start(Limits::default()).await;
+    let mut client = Client::connect(server.address).await;
+    client.0.write_all(&http_2_request("GET", "/health", "")).await.unwrap();
     let mut seen = Vec::new();
     let answered = timeout(PATIENCE, async {
         while !seen.windows(13).any(|window| window == b"\"status\":\"ok\"") {

@@ -20,6 +20,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::LeaseLost { .. } => Code::LeaseLost,
         Refusal::IdTaken { .. } | Refusal::Duplicate { .. } | Refusal::Twin { .. } => Code::Duplicate,
         Refusal::IdempotencyMismatch => Code::IdempotencyMismatch,
+        Refusal::KeyImpossible { .. } => Code::InvalidRequest,
         Refusal::InBatch { refusal, .. } => code(refusal),
     }
 }
@@ -47,6 +48,11 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
         Refusal::Twin { of } => {
             o.text("outcome", Verdict::Rejected.name());
             o.number("duplicate_of_index", of);
+        }
+        Refusal::KeyImpossible { id, error } => {
+            o.plain("job_id", id);
+            o.text("field", "override");
+            o.text("validation", &error.to_string());
         }
         Refusal::IdempotencyMismatch => {}
         Refusal::InBatch { index, refusal } => {

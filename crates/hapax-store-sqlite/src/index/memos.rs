@@ -36,12 +36,11 @@ impl Memos {
         Some(old.seq)
     }
 
-    /// Forgets at most so many answers that are too old; gives back their numbers.
-    pub(crate) fn forget(&mut self, now: Timestamp, limit: usize) -> Vec<Seq> {
+    /// Forgets the answers that are too old; gives back their numbers.
+    pub(crate) fn forget(&mut self, now: Timestamp) -> Vec<Seq> {
         let mut forgotten = Vec::new();
         while let Some(oldest) = self.by_age.first_entry()
             && oldest.key().0 + MEMO_KEPT <= now
-            && forgotten.len() < limit
         {
             let ((_, seq), name) = oldest.remove_entry();
             self.by_name.remove(&name);

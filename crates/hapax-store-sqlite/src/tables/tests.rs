@@ -1,9 +1,5 @@
 //! The indexes after random operations are those that a scan of the tables builds.
 
-#[path = "../../tests/draft/mod.rs"]
-#[expect(dead_code, reason = "shared with the tests outside of the crate")]
-mod draft;
-
 use hapax_core::unique::{Anchor, Strategy as OnConflict};
 use hapax_core::{
     Chance, Claimant, Directive, Event, Exhaustion, Handback, Incoming, Json, Priority, Retention, Spec,
@@ -14,6 +10,7 @@ use proptest::prelude::*;
 use std::time::Duration;
 
 use super::*;
+use crate::draft;
 use crate::index::read;
 use crate::rebuild::rebuild;
 
@@ -247,5 +244,42 @@ fn finished_holders_that_do_not_matter_are_not_loaded() {
         let holders = tables.holders(&key, &policy, draft::at(2100)).unwrap();
         assert_eq!(holders.len(), found, "{anchor:?}");
         assert!(holders.iter().all(|holder| holder.id == draft::id(1999)));
+    }
+}
+
+#[test]
+fn one_advance_forgets_all_answers_that_are_too_old() {
+    let db = empty();
+    let mut tables = open(&db);
+    let enqueue = |n: u64, now: Timestamp| {
+        let incoming = Box::new(draft::incoming(n, draft::spec()));
+        let render = Arc::new(|_: &_| Remembered { status: 200, body: Arc::from(*b"{}") });
+        let memo = Memo { key: MemoKey(n.to_string().into()), fingerprint: [0; 32], render };
+        Op { now, action: Action::Enqueue { incoming, memo: Some(memo) } }
+    };
+    for n in 0..3000 {
+        tables.apply(enqueue(n, draft::at(0))).unwrap().unwrap();
+    }
+    tables.apply(enqueue(3000, draft::at(1))).unwrap().unwrap();
+    tables.seal().unwrap();
+    tables.advance(draft::at(0) + hapax_store::MEMO_KEPT, 0, Chance(0)).unwrap();
+    tables.seal().unwrap();
+    let left = db.query_row("SELECT group_concat(name) FROM memos", [], |row| row.get::<_, String>(0));
+    assert_eq!(left.unwrap(), "3000");
+}
+
+#[test]
+fn an_ended_job_is_not_kept_in_memory_for_having_been_read() {
+    let db = empty();
+    let mut tables = open(&db);
+    for n in 1..3 {
+        tables.apply(draft::enqueue(draft::at(0), draft::incoming(n, draft::spec()))).unwrap().unwrap();
+    }
+    tables.apply(draft::step(draft::at(0), draft::id(2), Event::Cancel)).unwrap().unwrap();
+    tables.seal().unwrap();
+    tables.rows.cache.clear();
+    for (n, kept) in [(1, true), (2, false)] {
+        let seq = tables.find(draft::id(n)).unwrap().unwrap().seq;
+        assert_eq!(tables.rows.cache.get(seq).is_some(), kept, "job {n}");
     }
 }

@@ -3,14 +3,14 @@
 use hapax_core::{Chance, Event, JobId, QueueName, Timestamp};
 
 use super::contents::{Contents, Seq};
-use crate::{Advance, Change, Claim, EXPIRED_PER_CLAIM_MAX};
+use crate::{Advance, Change, Claim, Tray};
 
 impl Contents {
     pub(super) fn claim(&mut self, claim: &Claim) -> Vec<Change> {
         let mut changes = Vec::new();
-        let (mut delivered, mut expired) = (0, 0);
+        let mut tray = Tray::default();
         for queue in &claim.queues {
-            while delivered < claim.count && expired < EXPIRED_PER_CLAIM_MAX {
+            while tray.has_room(claim) {
                 let Some((id, fence)) = self.next_in_line(queue) else { break };
                 let event = Event::Claim {
                     worker: claim.worker.clone(),
@@ -18,12 +18,7 @@ impl Contents {
                     visibility_timeout: claim.visibility_timeout,
                 };
                 let Ok(change) = self.step(id, event, claim.now) else { break };
-                // A delivery always raises the fence; anything else that a claim leads to does not.
-                if change.job().fence > fence {
-                    delivered += 1;
-                } else {
-                    expired += 1;
-                }
+                tray.count(fence, change.job());
                 changes.push(change);
             }
         }

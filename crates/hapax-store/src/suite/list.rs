@@ -182,6 +182,7 @@ macro_rules! store_suite_list {
                 the_jobs_of_a_batch_keep_their_order,
                 an_expired_job_is_ended_on_the_way_and_does_not_count,
                 one_claim_ends_only_so_many_expired_jobs,
+                one_claim_gives_out_only_so_many_bytes,
                 a_claim_is_decided_for_the_moment_that_it_names,
             ],
             queues: [

@@ -4,7 +4,7 @@ use hapax_core::{Directive, Event, Handback, JobId, SpecPatch, State};
 
 use super::bench::{Bench, HOUR, MINUTE, SECOND};
 use super::draft::plain;
-use crate::{Claim, EXPIRED_PER_CLAIM_MAX};
+use crate::{CLAIM_BYTES_MAX, Claim, EXPIRED_PER_CLAIM_MAX};
 
 fn create_three(bench: &mut Bench) -> [JobId; 3] {
     [(); 3].map(|()| bench.create(plain()))
@@ -145,6 +145,14 @@ pub(super) fn one_claim_ends_only_so_many_expired_jobs(bench: &mut Bench) {
     assert_eq!(bench.claim(wish).len(), EXPIRED_PER_CLAIM_MAX);
     assert_eq!(bench.fetch_ids(1), [good]);
     assert_eq!(bench.totals().counts.of(State::Discarded), EXPIRED_PER_CLAIM_MAX as u64 + 5);
+}
+
+pub(super) fn one_claim_gives_out_only_so_many_bytes(bench: &mut Bench) {
+    let large = format!("[\"{}\"]", "x".repeat(CLAIM_BYTES_MAX / 4));
+    let drafts = vec![plain().args(&large); 6];
+    bench.try_enqueue_all(drafts).unwrap();
+    assert_eq!(bench.fetch_ids(6).len(), 4, "the one that passes the limit is the last");
+    assert_eq!(bench.fetch_ids(6).len(), 2);
 }
 
 pub(super) fn a_claim_is_decided_for_the_moment_that_it_names(bench: &mut Bench) {

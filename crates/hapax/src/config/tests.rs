@@ -111,6 +111,15 @@ fn settings_that_make_no_sense_are_refused() {
     refused(&["--visibility-timeout", "PT0S"], "visibility-timeout must be longer than zero");
     refused(&["--max-job-bytes", "2", "--max-request-bytes", "1"], "max-job-bytes is 2");
     refused(&["--max-job-bytes", "0"], "max-job-bytes is 0");
+    refused(
+        &["--max-request-bytes", "268435457"],
+        "max-request-bytes is 268435457; it must be at most 268435456",
+    );
+    refused(
+        &["--max-job-bytes", "33554433", "--max-request-bytes", "268435456"],
+        "max-job-bytes is 33554433; it must be at most 33554432",
+    );
+    loaded(&["--max-job-bytes", "33554432", "--max-request-bytes", "268435456"]);
     refused(&["--config", "does/not/exist.toml"], "could not read the settings in does/not/exist.toml");
     let port = load(&[], Environment { port: Some("http".into()), ..Environment::default() });
     assert!(port.unwrap_err().sentence().contains("OJS_PORT is \"http\""));

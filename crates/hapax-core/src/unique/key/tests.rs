@@ -119,6 +119,16 @@ fn an_argument_is_found_by_member_then_by_position() {
 }
 
 #[test]
+fn a_listed_member_is_found_however_its_accents_are_written() {
+    let (composed, combining) = ("caf\u{e9}", "cafe\u{301}");
+    let of = |name: &str, listed: &str| keyed(&by_args(&[listed]), &format!(r#"{{"{name}":1}}"#), "{}");
+    let expected = of(composed, composed).unwrap();
+    for (name, listed) in [(composed, combining), (combining, composed), (combining, combining)] {
+        assert_eq!(of(name, listed).as_ref(), Ok(&expected));
+    }
+}
+
+#[test]
 fn a_listed_member_that_is_missing_is_an_error() {
     let policy = UniquePolicy { meta_keys: Some(names(&["tenant"])), ..by(false, false, true) };
     assert_eq!(keyed(&policy, "[]", r#"{"other":1}"#), Err(KeyError::MetaKeyMissing("tenant".into())));

@@ -36,7 +36,9 @@ impl Mirror<'_> {
             return Err(proptest::test_runner::TestCaseError::fail(format!("a claim did {change:?}")));
         };
         match &job.phase {
-            Phase::Discarded { cause: Cause::Expired, .. } => self.note(Sight::ExpiredInClaim),
+            Phase::Discarded { cause: Cause::Expired | Cause::LeaseExpired(_), .. } => {
+                self.note(Sight::ExpiredInClaim)
+            }
             phase => {
                 prop_assert!(
                     matches!(phase.state(), State::Active | State::Completed),
