@@ -21,6 +21,14 @@ pub fn unix_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(0)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server is another process: there is no signal to wait for"
+)]
+fn pause() {
+    thread::sleep(LOOK_EVERY);
+}
+
 /// Looks until there is an answer; panics with `what` when there is none by the deadline.
 #[track_caller]
 pub fn eventually<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Option<T>) -> T {
@@ -30,7 +38,7 @@ pub fn eventually<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Opti
             return found;
         }
         assert!(started.elapsed() < limit, "still waiting after {limit:?}: {what}");
-        thread::sleep(LOOK_EVERY);
+        pause();
     }
 }
 
@@ -46,6 +54,6 @@ pub fn throughout(what: &str, length: Duration, mut holds: impl FnMut() -> bool)
     let started = now();
     while started.elapsed() < length {
         assert!(holds(), "not after {:?}: {what}", started.elapsed());
-        thread::sleep(LOOK_EVERY);
+        pause();
     }
 }

@@ -6,13 +6,16 @@ use crate::tidy::finding::Finding;
 use crate::tidy::tree::{File, Tree};
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let documents = tree.files.iter().filter(|file| file.path.ends_with(".md"));
+    let documents = tree
+        .files
+        .iter()
+        .filter(|file| Path::new(&file.path).extension().is_some_and(|extension| extension == "md"));
     documents.flat_map(|file| dead_links(file, tree)).collect()
 }
 
 fn dead_links(file: &File, tree: &Tree) -> Vec<Finding> {
-    let lines = file.text.lines().enumerate();
-    let links = lines.flat_map(|(index, line)| targets(line).map(move |target| (index + 1, target)));
+    let numbered = file.text.lines().enumerate();
+    let links = numbered.flat_map(|(index, line)| targets(line).map(move |target| (index + 1, target)));
     links
         .filter(|(_, target)| !exists(file, target, tree))
         .map(|(line, target)| {

@@ -37,7 +37,7 @@ impl Mirror<'_> {
         };
         match &job.phase {
             Phase::Discarded { cause: Cause::Expired | Cause::LeaseExpired(_), .. } => {
-                self.note(Sight::ExpiredInClaim)
+                self.note(Sight::ExpiredInClaim);
             }
             phase => {
                 prop_assert!(
