@@ -217,9 +217,11 @@ fn times_and_spans_keep_the_words_of_the_client() {
     assert_eq!(&*spec.expires_at.unwrap().text, "1970-01-01T00:00:02.000Z");
     assert!(spec.timeout.unwrap().in_seconds);
     let spec =
-        with(r#""scheduled_at":"+PT1H","options":{"delay_until":"+PT2H","timeout_ms":0}"#).unwrap().spec;
+        with(r#""scheduled_at":"+PT1H","options":{"delay_until":"+PT1H","timeout_ms":0}"#).unwrap().spec;
     assert_eq!(spec.scheduled_at.unwrap().at, Timestamp::from_millis(3_600_000));
     assert_eq!(spec.timeout, None);
+    let contradiction = with(r#""scheduled_at":"+PT1H","delay_until":"+PT2H""#).unwrap_err();
+    assert_eq!(contradiction.message, "delay_until: contradicts scheduled_at; send one of the two");
 }
 
 #[test]
