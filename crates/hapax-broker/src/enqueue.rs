@@ -46,7 +46,10 @@ impl Broker {
         match answer::enqueued(done)? {
             Receipt::Fresh(admission) => {
                 self.count_conflict(&admission.verdict, strategy);
-                accepted(admission).map(Receipt::Fresh)
+                match admission.refusal() {
+                    Some(refusal) => Err(refusal.into()),
+                    None => Ok(Receipt::Fresh(admission)),
+                }
             }
             remembered @ Receipt::Remembered(_) => Ok(remembered),
         }
@@ -97,14 +100,6 @@ impl Broker {
 fn strategy(draft: &Draft) -> Option<&'static str> {
     let policy = draft.spec.unique.as_ref()?;
     Some(if policy.replace.is_some() { "update" } else { policy.on_conflict.name() })
-}
-
-/// A rejection is a commit like any other, for the holder's ledger; to the client it is a refusal.
-fn accepted(admission: Admission) -> Result<Admission, Error> {
-    let Admission { verdict: Verdict::Rejected, job, .. } = &admission else { return Ok(admission) };
-    // Only a job with a key can stand against another.
-    let key = job.key.ok_or_else(answer::another_question)?;
-    Err(Refusal::Duplicate { existing: job.id, state: job.state(), key }.into())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::unique::{Field, FieldSet, Key, Ledger, LedgerEntry, Resolution, Takeover, resolve};
-use crate::{Event, History, Job, JobId, Phase, Rules, Spec, State, Timestamp, Transition, decide};
+use crate::{Event, History, Job, JobId, Phase, Refusal, Rules, Spec, State, Timestamp, Transition, decide};
 
 /// A job on its way in.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +62,17 @@ pub struct Admission {
     pub job: Job,
     /// Holders that changed, with the state they were in. The holder that the answer shows is among them.
     pub changed: Vec<(State, Job)>,
+}
+
+impl Admission {
+    /// What a rejected job's client is told. A rejection is a commit like any other, for the holder's ledger; to
+    /// the client it is a refusal.
+    pub fn refusal(&self) -> Option<Refusal> {
+        let rejected = self.verdict == Verdict::Rejected;
+        // Only a job with a key can stand against another.
+        let key = self.job.key.filter(|_| rejected)?;
+        Some(Refusal::Duplicate { existing: self.job.id, state: self.job.state(), key })
+    }
 }
 
 impl Incoming {

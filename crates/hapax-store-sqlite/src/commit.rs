@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use hapax_core::unique::Key;
 use hapax_core::{
-    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, Verdict, decide,
-    record_reentry, reentry_key,
+    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, decide, record_reentry,
+    reentry_key,
 };
 use hapax_store::{Action, Answer, Change, Done, Memo, Op, QueueFacts};
 
@@ -91,14 +90,15 @@ impl Tables<'_> {
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Outcome<Vec<Admission>> {
         let mut admissions = Vec::with_capacity(batch.len());
         for (index, incoming) in batch.into_iter().enumerate() {
-            let key = incoming.key;
-            match (self.enqueue(incoming, now)?, key) {
-                (Err(refusal), _) => return Ok(Err(refusal.in_batch(index, &admissions))),
-                (Ok(admission), Some(key)) if admission.verdict == Verdict::Rejected => {
-                    return Ok(Err(duplicate(&admission, key).in_batch(index, &admissions)));
-                }
-                (Ok(admission), _) => admissions.push(admission),
+            let admitted = self.enqueue(incoming, now)?;
+            let refused = match &admitted {
+                Ok(admission) => admission.refusal(),
+                Err(refusal) => Some(refusal.clone()),
+            };
+            if let Some(refusal) = refused {
+                return Ok(Err(refusal.in_batch(index, &admissions)));
             }
+            admissions.extend(admitted);
         }
         Ok(Ok(admissions))
     }
@@ -154,8 +154,4 @@ impl Tables<'_> {
         self.rows.group.queues.insert(name.clone());
         self.index.set_paused(name, paused, now)
     }
-}
-
-fn duplicate(admission: &Admission, key: Key) -> Refusal {
-    Refusal::Duplicate { existing: admission.job.id, state: admission.job.state(), key }
 }

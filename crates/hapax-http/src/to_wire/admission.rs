@@ -1,7 +1,7 @@
 //! What became of incoming jobs.
 
 use axum::http::StatusCode;
-use hapax_core::{Admission, Refusal, Verdict};
+use hapax_core::{Admission, Verdict};
 use hapax_store::{Answer, Done, Remembered};
 use hapax_wire::error::Code;
 use hapax_wire::job;
@@ -55,7 +55,7 @@ fn outcome(o: &mut Object<'_>, verdict: &Verdict) {
 /// The answer of a store as the client gets it, to be remembered under an idempotency key.
 pub(crate) fn remembered(answer: &Answer, id: &RequestId) -> Remembered {
     let reply = match answer {
-        Ok(Done::Enqueued(admission)) => match rejection(admission) {
+        Ok(Done::Enqueued(admission)) => match admission.refusal() {
             Some(refusal) => Problem::from(refusal).reply(id),
             None => one(admission),
         },
@@ -67,10 +67,4 @@ pub(crate) fn remembered(answer: &Answer, id: &RequestId) -> Remembered {
         }
     };
     Remembered { status: reply.status.as_u16(), body: reply.body.to_vec().into() }
-}
-
-/// A rejected job is answered like any other refusal.
-fn rejection(admission: &Admission) -> Option<Refusal> {
-    let Admission { verdict: Verdict::Rejected, job, .. } = admission else { return None };
-    Some(Refusal::Duplicate { existing: job.id, state: job.state(), key: job.key? })
 }

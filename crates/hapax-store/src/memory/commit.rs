@@ -1,9 +1,8 @@
 //! Operations: load, let core decide, store.
 
-use hapax_core::unique::Key;
 use hapax_core::{
-    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, Verdict, decide,
-    record_reentry, reentry_key,
+    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, decide, record_reentry,
+    reentry_key,
 };
 
 use super::contents::{Contents, Queue};
@@ -67,15 +66,12 @@ impl Contents {
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Result<Vec<Admission>, Refusal> {
         let mut admissions = Vec::with_capacity(batch.len());
         for (index, incoming) in batch.into_iter().enumerate() {
-            let key = incoming.key;
             let admission =
                 self.enqueue(incoming, now).map_err(|refusal| refusal.in_batch(index, &admissions))?;
-            match (&admission.verdict, key) {
-                (Verdict::Rejected, Some(key)) => {
-                    return Err(duplicate(&admission, key).in_batch(index, &admissions));
-                }
-                _ => admissions.push(admission),
+            if let Some(refusal) = admission.refusal() {
+                return Err(refusal.in_batch(index, &admissions));
             }
+            admissions.push(admission);
         }
         Ok(admissions)
     }
@@ -104,8 +100,4 @@ impl Contents {
         change(queue);
         Done::Queue(queue.facts(name))
     }
-}
-
-fn duplicate(admission: &Admission, key: Key) -> Refusal {
-    Refusal::Duplicate { existing: admission.job.id, state: admission.job.state(), key }
 }
