@@ -23,7 +23,7 @@ use crate::{FatalError, Fault};
 /// How many requests may wait for the writer.
 pub(crate) const REQUESTS_WAITING_MAX: usize = 8192;
 /// How long a group waits for more when the one before it was more than twice as large: about one quick sync.
-/// Under load this halves the number of syncs. A lone caller does not wait, but for the first one after a large
+/// Under load it is meant to save syncs. A lone caller does not wait, but for the first one after a large
 /// group: it may wait so long, once.
 const LINGER: Duration = Duration::from_micros(100);
 /// While a sync runs, the writer gets up for so many requests and not for fewer.
