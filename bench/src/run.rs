@@ -12,6 +12,7 @@ use crate::answer_sizes::AnswerSizes;
 use crate::append::Append;
 use crate::case::{BATCH, Case};
 use crate::child::Listening;
+use crate::holders;
 use crate::load::{Load, Pace};
 use crate::report::{self, AppendCeiling, Failure, Results};
 use crate::request::Numbers;
@@ -29,6 +30,8 @@ pub(crate) struct Settings {
     /// `None` measures the ceilings alone.
     pub(crate) server: Option<Binary>,
     pub(crate) cases: Vec<Case>,
+    /// Whether to compare keys with many and with few finished holders.
+    pub(crate) holders: bool,
     pub(crate) connections: Vec<usize>,
     pub(crate) rounds: usize,
     pub(crate) pace: Pace,
@@ -64,7 +67,8 @@ pub(crate) async fn run(settings: Settings) -> Result<Results> {
         }
     }
     let start = bench.stored.as_ref().and_then(|stored| stored.start);
-    let targets = targets::judge(&rows, start, bench.settings.stored);
+    let holder_cost = bench.holder_cost().await?;
+    let targets = targets::judge(&rows, start, bench.settings.stored, holder_cost);
     let cores = std::thread::available_parallelism()?.get();
     let Settings { pace, rounds, .. } = bench.settings;
     let seconds = pace.length.as_secs_f64();
@@ -96,6 +100,14 @@ impl Bench {
             self.stored = Some(Stored::prepare(binary, directory, jobs, &self.numbers).await?);
         }
         Ok(())
+    }
+
+    async fn holder_cost(&self) -> Result<Option<f64>> {
+        let Some(binary) = self.settings.server.as_ref().filter(|_| self.settings.holders) else {
+            return Ok(None);
+        };
+        let (_data, server) = self.empty_server(binary).await?;
+        holders::cost(&server).await.context("finished holders").map(Some)
     }
 
     fn append_ceilings(&mut self) -> Result<Vec<AppendCeiling>> {

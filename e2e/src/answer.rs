@@ -79,6 +79,13 @@ impl Answer {
         text.unwrap_or_else(|| panic!("{} without a string at {pointer}: {}", self.status, self.body))
     }
 
+    /// The items of the array at a JSON pointer.
+    #[track_caller]
+    pub fn list(&self, pointer: &str) -> &[Value] {
+        let list = self.json.pointer(pointer).and_then(Value::as_array);
+        list.unwrap_or_else(|| panic!("{} without an array at {pointer}: {}", self.status, self.body))
+    }
+
     /// The bytes of a member, by its path, exactly as the server sent them.
     #[track_caller]
     pub fn raw(&self, path: &[&str]) -> String {

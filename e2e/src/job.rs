@@ -19,6 +19,13 @@ impl Job {
         self
     }
 
+    /// The job with the members of an object for attributes.
+    #[must_use]
+    pub fn with_all(mut self, attributes: &Value) -> Job {
+        self.0.extend(attributes.as_object().cloned().unwrap_or_default());
+        self
+    }
+
     /// The job without this attribute.
     #[must_use]
     pub fn without(mut self, name: &str) -> Job {
@@ -48,6 +55,24 @@ impl Job {
     #[must_use]
     pub fn on_conflict(self, strategy: &str) -> Job {
         self.unique(json!({"keys": ["type"], "on_conflict": strategy}))
+    }
+
+    /// The job with this single argument, in Graphile's word.
+    #[must_use]
+    pub fn payload(self, payload: Value) -> Job {
+        self.without("args").with("payload", payload)
+    }
+
+    /// The job with this name among all jobs.
+    #[must_use]
+    pub fn job_key(self, name: &str) -> Job {
+        self.with("job_key", name)
+    }
+
+    /// The job with this name, and what happens to a job that has it already.
+    #[must_use]
+    pub fn keyed(self, name: &str, mode: &str) -> Job {
+        self.job_key(name).with("job_key_mode", mode)
     }
 
     /// The job retried after exactly this many milliseconds, up to so many attempts.

@@ -7,8 +7,10 @@ mod answer;
 mod client;
 pub mod clock;
 pub mod disk;
+mod holder;
 pub mod ids;
 mod job;
+pub mod keys;
 mod launch;
 mod process;
 mod random;
@@ -19,6 +21,7 @@ mod worker;
 
 pub use answer::Answer;
 pub use client::{Client, Failure, Request};
+pub use holder::Holder;
 pub use job::{Job, job};
 pub use launch::{Exit, Launch};
 pub use random::Random;
@@ -34,3 +37,7 @@ pub const INCOMPLETE: [&str; 5] = ["scheduled", "available", "pending", "retryab
 
 /// The three states in which a job has ended.
 pub const TERMINAL: [&str; 3] = ["completed", "cancelled", "discarded"];
+
+/// All eight states.
+pub const EVERY_STATE: [&str; 8] =
+    ["scheduled", "available", "pending", "retryable", "active", "completed", "cancelled", "discarded"];

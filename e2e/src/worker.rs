@@ -118,6 +118,13 @@ impl Client {
         )
     }
 
+    /// Gives a delivery back as if nobody had fetched it, whatever the answer.
+    #[track_caller]
+    pub fn hand_back(&mut self, delivery: &Delivery) -> Answer {
+        let body = json!({"job_id": delivery.id, "lease": delivery.lease, "requeue": true});
+        self.post("/ojs/v1/workers/nack", &body)
+    }
+
     /// Says that a worker is alive and holds these jobs.
     #[track_caller]
     pub fn heartbeat(&mut self, worker: &str, jobs: &[&str]) -> Answer {

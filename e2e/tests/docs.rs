@@ -62,16 +62,17 @@ fn request(command: &str) -> Request {
     }
 }
 
-/// Runs commands, with the id and the lease of the newest answer that had them.
+/// Runs commands, with the id, the lease and the key of the newest answer that had them.
 struct Reader {
     client: Client,
     id: String,
     lease: String,
+    key: String,
 }
 
 impl Reader {
     fn of(server: &Server) -> Reader {
-        Reader { client: server.client(), id: "ID".into(), lease: "LEASE".into() }
+        Reader { client: server.client(), id: "ID".into(), lease: "LEASE".into(), key: "KEY".into() }
     }
 
     fn run(&mut self, command: &str) -> Answer {
@@ -79,6 +80,7 @@ impl Reader {
         // The words stand for the values only where a value can stand.
         let command =
             command.replace("\"ID\"", &format!("\"{}\"", self.id)).replace("/ID", &format!("/{}", self.id));
+        let command = command.replace("/KEY", &format!("/{}", self.key));
         let answer =
             self.client.send(&request(&command.replace("\"LEASE\"", &format!("\"{}\"", self.lease))));
         for pointer in ["/job", "/jobs/0"] {
@@ -87,6 +89,7 @@ impl Reader {
             self.id = text("id").map_or_else(|| self.id.clone(), str::to_owned);
             self.lease = text("lease").map_or_else(|| self.lease.clone(), str::to_owned);
         }
+        self.key = answer["key"].as_str().map_or_else(|| self.key.clone(), str::to_owned);
         answer
     }
 }
@@ -107,18 +110,35 @@ fn the_readme_shows_a_unique_job_from_its_first_request_to_its_end() {
     assert_eq!(reader.run(enqueue).is(201)["outcome"], "created");
 }
 
-#[test]
-fn every_example_of_the_http_page_answers_with_its_status() {
+/// Runs the examples of a page; the comment above each is the status, and the outcome if there is one.
+fn check_page(page: &str, at_least: usize) {
     let server = Server::start();
     let mut reader = Reader::of(&server);
     let mut run = 0;
-    for block in blocks("docs/http.md") {
+    for block in blocks(page) {
         for example in block.split("# ").skip(1) {
-            let (status, command) = example.split_once('\n').expect(example);
+            let (expected, command) = example.split_once('\n').expect(example);
+            let (status, outcome) = expected.split_once(' ').unwrap_or((expected, ""));
             let answer = reader.run(command);
-            assert_eq!(answer.status.to_string(), status, "{command}\n{}", answer.body);
+            assert_eq!(answer.status.to_string(), status, "{page}: {command}\n{}", answer.body);
+            let told = answer["outcome"].as_str().unwrap_or_default();
+            assert!(outcome.is_empty() || outcome == told, "{page}: {command}\n{}", answer.body);
             run += 1;
         }
     }
-    assert!(run >= 25, "only {run} examples");
+    assert!(run >= at_least, "{page}: only {run} examples");
+}
+
+#[test]
+fn every_example_of_the_http_page_answers_as_it_says() {
+    check_page("docs/http.md", 35);
+}
+
+#[test]
+fn every_example_for_people_who_come_from_elsewhere_answers_as_it_says() {
+    for (page, examples) in
+        [("oban", 5), ("graphile-worker", 8), ("stem", 5), ("river", 6), ("bullmq", 8), ("sidekiq", 6)]
+    {
+        check_page(&format!("docs/coming-from/{page}.md"), examples);
+    }
 }

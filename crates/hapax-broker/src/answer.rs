@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hapax_core::Admission;
+use hapax_core::{Admission, Refusal};
 use hapax_store::{Answer, Change, Done, QueueFacts, StoreError};
 
 use crate::{Error, Receipt};
@@ -46,10 +46,27 @@ pub(crate) fn enqueued_all(done: Done) -> Result<Receipt<Vec<Admission>>, Error>
     }
 }
 
+/// The answer to a list of jobs of which each stands for itself.
+pub(crate) fn enqueued_each(done: Done) -> Result<Receipt<Vec<Result<Admission, Refusal>>>, Error> {
+    match done {
+        Done::EnqueuedEach(answers) => Ok(Receipt::Fresh(answers)),
+        Done::Remembered(remembered) => Ok(Receipt::Remembered(remembered)),
+        _ => Err(another_question()),
+    }
+}
+
 /// The answer to a step.
 pub(crate) fn stepped(done: Done) -> Result<Change, Error> {
     match done {
         Done::Stepped(change) => Ok(*change),
+        _ => Err(another_question()),
+    }
+}
+
+/// The answer to a step of all that carry a key.
+pub(crate) fn stepped_holders(done: Done) -> Result<Vec<Change>, Error> {
+    match done {
+        Done::SteppedHolders(changes) => Ok(changes),
         _ => Err(another_question()),
     }
 }
@@ -75,7 +92,9 @@ mod tests {
     #[test]
     fn an_answer_to_another_question_is_an_error_and_no_panic() {
         is_refused(enqueued(Done::EnqueuedAll(Vec::new())));
+        is_refused(enqueued_each(Done::EnqueuedAll(Vec::new())));
         is_refused(stepped(Done::EnqueuedAll(Vec::new())));
+        is_refused(stepped_holders(Done::EnqueuedAll(Vec::new())));
         is_refused(queue(Done::EnqueuedAll(Vec::new())));
         is_refused(only(Vec::new()));
         is_refused(all(Vec::new(), 1));

@@ -36,7 +36,11 @@ impl Outcome for Vec<Answer> {
             match done {
                 Done::Enqueued(admission) => consequences.admitted(admission),
                 Done::EnqueuedAll(admissions) => admissions.iter().for_each(|a| consequences.admitted(a)),
+                Done::EnqueuedEach(answers) => {
+                    answers.iter().flatten().for_each(|a| consequences.admitted(a));
+                }
                 Done::Stepped(change) => consequences.stepped(change),
+                Done::SteppedHolders(changes) => changes.iter().for_each(|c| consequences.gave_up_key(c)),
                 Done::Queue(facts) => consequences.queue_changed(facts),
                 Done::Remembered(_) => {}
             }
@@ -48,9 +52,10 @@ impl Outcome for Vec<Answer> {
 impl Outcome for Vec<Change> {
     fn follow(&self, consequences: &mut Consequences<'_>) {
         for change in self {
-            if let Change::To { job, .. } = change {
+            if let Change::To { before: _, job, successors } = change {
                 events::claimed(job, consequences.at, &mut consequences.events);
                 consequences.note_due(job);
+                consequences.let_go(successors);
             }
         }
     }
@@ -87,7 +92,8 @@ impl<'r> Consequences<'r> {
         }
     }
 
-    /// Holders were called off, or took over values that may have moved them in time or to another queue.
+    /// Holders were called off, or took over values that may have moved them in time or to another queue; or somebody
+    /// who waited for one of them was let go.
     fn holders_changed(&mut self, changed: &[(State, Job)]) {
         for (before, holder) in changed {
             events::taken_over(*before, holder, self.at, &mut self.events);
@@ -97,8 +103,27 @@ impl<'r> Consequences<'r> {
     }
 
     fn stepped(&mut self, change: &Change) {
-        if let Change::To { before, job } = change {
+        if let Change::To { before, job, successors } = change {
             events::stepped(*before, job, self.at, &mut self.events);
+            self.note_available(job);
+            self.note_due(job);
+            self.let_go(successors);
+        }
+    }
+
+    /// The job goes on where it stands, so nothing is said about it. It may be removed earlier than it was to be.
+    fn gave_up_key(&mut self, change: &Change) {
+        if let Change::To { before, job, successors } = change {
+            events::taken_over(*before, job, self.at, &mut self.events);
+            self.note_due(job);
+            self.let_go(successors);
+        }
+    }
+
+    /// Jobs that waited for the end of another go on, as if somebody had activated them.
+    fn let_go(&mut self, successors: &[Job]) {
+        for job in successors {
+            events::stepped(State::Pending, job, self.at, &mut self.events);
             self.note_available(job);
             self.note_due(job);
         }

@@ -1,12 +1,13 @@
-//! Enqueue: a job on its way in, or a batch of them.
+//! Enqueue: a job on its way in, a batch of them, or many of which each stands for itself.
 
 use hapax_core::unique::Key;
-use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp, Verdict};
+use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp};
 use hapax_store::{Action, Memo, Remembered};
 
+use crate::conflict::{Rule, rule};
 use crate::{Broker, Error, answer};
 
-/// Most jobs of one batch. Whoever takes requests checks it, with an answer for the client.
+/// Most jobs of one request. Whoever takes requests checks it, with an answer for the client.
 pub const BATCH_MAX: usize = 10_000;
 
 /// A job as a request described it, checked in form.
@@ -16,7 +17,7 @@ pub struct Draft {
     pub id: Option<JobId>,
     /// What the client asks for.
     pub spec: Spec,
-    /// Its key, if it has a policy.
+    /// Its key, if it has a policy or a job key.
     pub key: Option<Key>,
     /// Whether it waits for activation.
     pub pending: bool,
@@ -40,18 +41,21 @@ impl Broker {
         memo: Option<Memo>,
     ) -> Result<Receipt<Admission>, Error> {
         let now = self.now();
-        let strategy = strategy(&draft);
-        let incoming = Box::new(self.incoming(draft, request_id, now));
-        let done = self.commit_one(now, Action::Enqueue { incoming, memo }).await?;
-        match answer::enqueued(done)? {
-            Receipt::Fresh(admission) => {
-                self.count_conflict(&admission.verdict, strategy);
-                match admission.refusal() {
-                    Some(refusal) => Err(refusal.into()),
-                    None => Ok(Receipt::Fresh(admission)),
-                }
-            }
-            remembered @ Receipt::Remembered(_) => Ok(remembered),
+        let rule = rule(&draft);
+        let incoming = Box::new(self.incoming(draft, Some(request_id), now));
+        let done = self.commit_one(now, Action::Enqueue { incoming, memo }).await;
+        let receipt = done.and_then(answer::enqueued);
+        match &receipt {
+            Ok(Receipt::Fresh(admission)) => self.count(Ok(admission), rule),
+            Err(Error::Refused(refusal)) => self.count(Err(refusal), rule),
+            Ok(Receipt::Remembered(_)) | Err(Error::Store(_)) => {}
+        }
+        match receipt {
+            Ok(Receipt::Fresh(admission)) => match admission.refusal() {
+                Some(refusal) => Err(refusal.into()),
+                None => Ok(Receipt::Fresh(admission)),
+            },
+            other => other,
         }
     }
 
@@ -63,43 +67,57 @@ impl Broker {
         memo: Option<Memo>,
     ) -> Result<Receipt<Vec<Admission>>, Error> {
         let now = self.now();
-        let strategies: Vec<_> = drafts.iter().map(strategy).collect();
-        let incoming = drafts.into_iter().map(|draft| self.incoming(draft, request_id, now)).collect();
+        let (rules, incoming) = self.all_incoming(drafts, request_id, now);
         let done = self.commit_one(now, Action::EnqueueAll { incoming, memo }).await;
         let receipt = done.and_then(answer::enqueued_all);
         match &receipt {
             Ok(Receipt::Fresh(admissions)) => {
-                for (admission, strategy) in admissions.iter().zip(strategies) {
-                    self.count_conflict(&admission.verdict, strategy);
-                }
+                admissions.iter().zip(rules).for_each(|(admission, rule)| self.count(Ok(admission), rule));
             }
             Err(Error::Refused(Refusal::InBatch { index, refusal })) => {
-                if let Refusal::Duplicate { .. } | Refusal::Twin { .. } = **refusal {
-                    self.count_conflict(&Verdict::Rejected, strategies.get(*index).copied().flatten());
-                }
+                self.count(Err(refusal), rules.get(*index).copied().flatten());
             }
             Ok(Receipt::Remembered(_)) | Err(_) => {}
         }
         receipt
     }
 
-    fn incoming(&self, draft: Draft, request_id: &str, now: Timestamp) -> Incoming {
+    /// Admits each of these jobs that can be admitted, in one commit; each sees the ones before it. A duplicate that
+    /// its policy wants rejected is among the admissions, with its verdict.
+    pub async fn enqueue_each(
+        &self,
+        drafts: Vec<Draft>,
+        request_id: &str,
+        memo: Option<Memo>,
+    ) -> Result<Receipt<Vec<Result<Admission, Refusal>>>, Error> {
+        if drafts.is_empty() && memo.is_none() {
+            return Ok(Receipt::Fresh(Vec::new()));
+        }
+        let now = self.now();
+        let (rules, incoming) = self.all_incoming(drafts, request_id, now);
+        let done = self.commit_one(now, Action::EnqueueEach { incoming, memo }).await?;
+        let receipt = answer::enqueued_each(done)?;
+        if let Receipt::Fresh(answers) = &receipt {
+            answers.iter().zip(rules).for_each(|(answer, rule)| self.count(answer.as_ref(), rule));
+        }
+        Ok(receipt)
+    }
+
+    fn all_incoming(
+        &self,
+        drafts: Vec<Draft>,
+        request_id: &str,
+        now: Timestamp,
+    ) -> (Vec<Rule>, Vec<Incoming>) {
+        let incoming = |draft| (rule(&draft), self.incoming(draft, Some(request_id), now));
+        drafts.into_iter().map(incoming).unzip()
+    }
+
+    pub(crate) fn incoming(&self, draft: Draft, request_id: Option<&str>, now: Timestamp) -> Incoming {
         let Draft { id, spec, key, pending } = draft;
         let id = id.unwrap_or_else(|| self.shared.entropy.job_id(now));
-        Incoming { id, spec, key, pending, request_id: Some(request_id.into()) }
+        Incoming { id, spec, key, pending, request_id: request_id.map(Box::from) }
     }
-
-    fn count_conflict(&self, verdict: &Verdict, strategy: Option<&'static str>) {
-        if let (false, Some(strategy)) = (*verdict == Verdict::Created, strategy) {
-            self.shared.observer.conflict(strategy);
-        }
-    }
-}
-
-/// What decides if the job meets a holder.
-fn strategy(draft: &Draft) -> Option<&'static str> {
-    let policy = draft.spec.unique.as_ref()?;
-    Some(if policy.replace.is_some() { "update" } else { policy.on_conflict.name() })
 }
 
 #[cfg(test)]

@@ -16,16 +16,20 @@ mod activate;
 mod cancel;
 mod dead_letter;
 mod enqueue;
+mod explain;
 mod fail;
 mod fetch;
 mod heartbeat;
 mod job;
+mod job_key;
+mod key;
 mod queue;
 mod reset;
 
 mod alarm;
 mod answer;
 mod chores;
+mod conflict;
 mod consequences;
 mod events;
 mod settle;
@@ -43,6 +47,9 @@ pub use events::{
     CancelledBy, EVENT_RESULT_BYTES_MAX, EVENTS_KEPT, EventError, EventId, EventKind, EventPage, EventQuery,
     JobEvent, JobFact, News,
 };
+pub use explain::{EXPLAINED_MAX, Explained};
 pub use fetch::{FETCH_COUNT_MAX, FETCH_WAIT_MAX, Fetch};
 pub use heartbeat::{Heartbeat, Pulse};
+pub use job_key::Removal;
+pub use key::{RELEASED_MAX, Released};
 pub use observer::{NoObserver, Observer};

@@ -9,9 +9,15 @@ pub trait Observer: Send + Sync + Debug {
     /// Something happened, and is durable.
     fn event(&self, event: &JobEvent);
 
-    /// An incoming job met a holder of its key: the strategy that decided is `reject`, `ignore`, `replace`,
-    /// `replace_except_schedule` or `update`.
-    fn conflict(&self, strategy: &'static str);
+    /// An incoming job met a holder of its key. What decided is one of the strategies by name, `update`, `debounce`,
+    /// `queue_latest` or `job_key`.
+    fn conflict(&self, rule: &'static str);
+
+    /// An incoming job was answered by a holder of its key, as it was or updated.
+    fn deduplicated(&self);
+
+    /// An operator took a key away from so many jobs.
+    fn released(&self, jobs: usize);
 }
 
 /// Nobody.
@@ -21,5 +27,9 @@ pub struct NoObserver;
 impl Observer for NoObserver {
     fn event(&self, _event: &JobEvent) {}
 
-    fn conflict(&self, _strategy: &'static str) {}
+    fn conflict(&self, _rule: &'static str) {}
+
+    fn deduplicated(&self) {}
+
+    fn released(&self, _jobs: usize) {}
 }

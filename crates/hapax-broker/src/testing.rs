@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hapax_core::unique::{Key, Strategy, UniquePolicy};
+use hapax_core::unique::{
+    Debounce, JobKey, JobKeyMode, Key, Strategy, UniquePolicy, Uniqueness, WhileActive,
+};
 use hapax_core::{
     Admission, Chance, Delivery, Directive, GivenTime, Job, JobId, JobType, Json, Priority, QueueName,
     RetryPolicy, Rules, Spec, Timestamp, WorkerError, WorkerId,
 };
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, MemoryStore, Op, Page, QueueFacts, QueueQuery, Reply,
-    Store, StoreError, Totals,
+    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, MemoryStore,
+    Op, Page, QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -143,9 +145,28 @@ impl Draft {
         self
     }
 
-    pub(crate) fn unique(mut self, on_conflict: Strategy) -> Draft {
-        self.spec.unique = Some(UniquePolicy { on_conflict, ..UniquePolicy::default() });
+    pub(crate) fn unique(self, on_conflict: Strategy) -> Draft {
+        self.policy(UniquePolicy { on_conflict, ..UniquePolicy::default() })
+    }
+
+    pub(crate) fn queue_latest(self) -> Draft {
+        self.policy(UniquePolicy { while_active: Some(WhileActive::QueueLatest), ..UniquePolicy::default() })
+    }
+
+    pub(crate) fn debounced(self, wait: Duration) -> Draft {
+        let debounce = Some(Debounce { wait, max_wait: None });
+        self.policy(UniquePolicy { debounce, ..UniquePolicy::default() })
+    }
+
+    pub(crate) fn policy(mut self, policy: UniquePolicy) -> Draft {
+        self.spec.unique = Some(policy.into());
         self.key = Some(Key::of_text("the same"));
+        self
+    }
+
+    pub(crate) fn job_key(mut self, name: &str, mode: JobKeyMode) -> Draft {
+        self.spec.unique = Some(Uniqueness::JobKey(JobKey { name: name.into(), mode }));
+        self.key = Some(JobKey::key(name).unwrap());
         self
     }
 }
@@ -233,6 +254,8 @@ impl Entropy for FakeEntropy {
 pub(crate) struct Counted {
     pub(crate) events: AtomicUsize,
     pub(crate) conflicts: Mutex<Vec<&'static str>>,
+    pub(crate) deduplicated: AtomicUsize,
+    pub(crate) released: AtomicUsize,
 }
 
 impl Observer for Counted {
@@ -240,8 +263,16 @@ impl Observer for Counted {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn conflict(&self, strategy: &'static str) {
-        self.conflicts.lock().unwrap().push(strategy);
+    fn conflict(&self, rule: &'static str) {
+        self.conflicts.lock().unwrap().push(rule);
+    }
+
+    fn deduplicated(&self) {
+        self.deduplicated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn released(&self, jobs: usize) {
+        self.released.fetch_add(jobs, Ordering::Relaxed);
     }
 }
 
@@ -315,6 +346,14 @@ impl Store for FakeStore {
 
     fn get(&self, id: JobId) -> Reply<Option<Job>> {
         self.memory.get(id)
+    }
+
+    fn holders(&self, query: HolderQuery) -> Reply<Holders> {
+        self.memory.holders(query)
+    }
+
+    fn held_keys(&self, query: HeldQuery) -> Reply<HeldPage> {
+        self.memory.held_keys(query)
     }
 
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::unique::{Field, FieldSet, Key, Ledger, LedgerEntry, Resolution, Takeover, resolve};
-use crate::{Event, History, Job, JobId, Phase, Refusal, Rules, Spec, State, Timestamp, Transition, decide};
+use crate::unique::{
+    Key, Ledger, LedgerEntry, Releaser, Resolution, Uniqueness, resolve, supersede, take_over,
+};
+use crate::{
+    Event, GivenTime, History, Job, JobId, Phase, Refusal, Rules, Spec, State, Timestamp, Transition, decide,
+};
 
 /// A job on its way in.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +16,7 @@ pub struct Incoming {
     pub id: JobId,
     /// What the client asks for.
     pub spec: Spec,
-    /// Its key, if it has a policy.
+    /// Its key, if it is to be unique.
     pub key: Option<Key>,
     /// Whether it waits for activation.
     pub pending: bool,
@@ -60,7 +64,7 @@ pub struct Admission {
     pub verdict: Verdict,
     /// The job that the answer shows: the new one, or the holder.
     pub job: Job,
-    /// Holders that changed, with the state they were in. The holder that the answer shows is among them.
+    /// Stored jobs that changed, with the state they were in. The holder that the answer shows is among them.
     pub changed: Vec<(State, Job)>,
 }
 
@@ -76,33 +80,71 @@ impl Admission {
 }
 
 impl Incoming {
-    /// Decides about the job. `holders` are all stored jobs with its key; none if it has no policy.
-    pub fn admit(self, mut holders: Vec<Job>, now: Timestamp, rules: &Rules) -> Admission {
+    /// Decides about the job. `holders` are all stored jobs with its key; none if it has none.
+    pub fn admit(
+        mut self,
+        mut holders: Vec<Job>,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Result<Admission, Refusal> {
         let resolution = match &self.spec.unique {
-            Some(policy) => resolve(policy, &holders, now),
+            Some(uniqueness) => resolve(uniqueness, &holders, now),
             None => Resolution::Create,
         };
-        match resolution {
-            Resolution::Create => self.create(Verdict::Created, Vec::new(), now),
+        self.start_when_debounced(now);
+        Ok(match resolution {
+            Resolution::Create => self.create(Verdict::Created, None, Vec::new(), now),
+            Resolution::Queue(after) => self.create(Verdict::Created, Some(after), Vec::new(), now),
             Resolution::Replace(ids) => {
                 let cancelled =
                     ids.iter().filter_map(|id| cancelled(&take(&mut holders, *id), now, rules)).collect();
-                self.create(Verdict::Replaced(ids), cancelled, now)
+                self.create(Verdict::Replaced(ids), None, cancelled, now)
             }
-            Resolution::Existing(id) => self.turn_away(Verdict::Existing, take(&mut holders, id), now),
-            Resolution::Reject(id) => self.turn_away(Verdict::Rejected, take(&mut holders, id), now),
+            Resolution::Supersede(id) => {
+                let holder = take(&mut holders, id);
+                let before = holder.state();
+                let superseded = supersede(&holder, Releaser::NewerJob, now);
+                self.create(Verdict::Created, None, vec![(before, superseded)], now)
+            }
+            Resolution::Existing(id) => {
+                let holder = take(&mut holders, id);
+                self.turn_away(Verdict::Existing, holder.state(), holder, now)
+            }
+            Resolution::Reject(id) => {
+                let holder = take(&mut holders, id);
+                self.turn_away(Verdict::Rejected, holder.state(), holder, now)
+            }
             Resolution::Update { holder, takeover } => {
                 let mut holder = take(&mut holders, holder);
                 let before = holder.state();
-                let fields = take_over(&mut holder, &self.spec, takeover, now);
-                let mut admission = self.turn_away(Verdict::Updated(fields), holder, now);
-                admission.changed[0].0 = before;
-                admission
+                let fields = take_over(&mut holder, &self, takeover, now, rules)?;
+                self.turn_away(Verdict::Updated(fields), before, holder, now)
             }
+        })
+    }
+
+    /// A debounced job gives others like it the time to come.
+    fn start_when_debounced(&mut self, now: Timestamp) {
+        if let Some(wait) = self.debounce_wait()
+            && self.spec.scheduled_at.is_none()
+        {
+            self.spec.scheduled_at = Some(GivenTime::computed(now + wait));
         }
     }
 
-    fn create(self, verdict: Verdict, changed: Vec<(State, Job)>, now: Timestamp) -> Admission {
+    fn debounce_wait(&self) -> Option<std::time::Duration> {
+        let policy = self.spec.unique.as_ref().and_then(Uniqueness::policy)?;
+        policy.debounce.map(|debounce| debounce.wait)
+    }
+
+    fn create(
+        self,
+        verdict: Verdict,
+        after: Option<JobId>,
+        changed: Vec<(State, Job)>,
+        now: Timestamp,
+    ) -> Admission {
+        let is_debounced = self.debounce_wait().is_some();
         let mut job = Job {
             id: self.id,
             key: self.key,
@@ -112,22 +154,23 @@ impl Incoming {
             started_at: None,
             attempt: 0,
             fence: 0,
-            phase: Phase::Pending,
+            phase: Phase::Pending { after },
             history: History::default(),
             retry_delay: None,
             ledger: Ledger::default(),
             reentered_beside: None,
+            released: None,
+            first_start: self.spec.scheduled_at.as_ref().map(|given| given.at).filter(|_| is_debounced),
             spec: Arc::new(self.spec),
         };
-        if !self.pending {
+        if !self.pending && after.is_none() {
             job.wait_for_start(now);
         }
         Admission { verdict, job, changed }
     }
 
     /// The holder notes whom it stood against, in the same commit as the answer.
-    fn turn_away(self, verdict: Verdict, mut holder: Job, now: Timestamp) -> Admission {
-        let before = holder.state();
+    fn turn_away(self, verdict: Verdict, before: State, mut holder: Job, now: Timestamp) -> Admission {
         let outcome = verdict.name();
         holder.ledger.enter(LedgerEntry { at: now, outcome, request_id: self.request_id });
         Admission { verdict, changed: vec![(before, holder.clone())], job: holder }
@@ -146,107 +189,6 @@ fn cancelled(holder: &Job, now: Timestamp, rules: &Rules) -> Option<(State, Job)
         Ok(Transition::To(next)) => Some((holder.state(), next)),
         Ok(Transition::Removed) | Err(_) => None,
     }
-}
-
-/// Writes the new values into the holder and names them.
-fn take_over(holder: &mut Job, incoming: &Spec, takeover: Takeover, now: Timestamp) -> Vec<&'static str> {
-    match takeover {
-        Takeover::Fields(fields) => {
-            let mut spec = (*holder.spec).clone();
-            fields.iter().for_each(|field| copy_field(&mut spec, incoming, field));
-            holder.spec = Arc::new(spec);
-            if fields.contains(Field::ScheduledAt) {
-                reschedule(holder, now);
-            }
-            names(fields)
-        }
-        Takeover::AllButSchedule => {
-            let mut spec = incoming.clone();
-            spec.scheduled_at.clone_from(&holder.spec.scheduled_at);
-            let changed = differences(&holder.spec, &spec);
-            holder.spec = Arc::new(spec);
-            changed
-        }
-    }
-}
-
-fn names(fields: FieldSet) -> Vec<&'static str> {
-    fields.iter().map(Field::name).collect()
-}
-
-fn copy_field(spec: &mut Spec, incoming: &Spec, field: Field) {
-    match field {
-        Field::Args => spec.args = incoming.args.clone(),
-        Field::Meta => spec.meta = incoming.meta.clone(),
-        Field::Priority => spec.priority = incoming.priority,
-        Field::Queue => spec.queue = incoming.queue.clone(),
-        Field::ScheduledAt => spec.scheduled_at.clone_from(&incoming.scheduled_at),
-        Field::Tags => spec.tags.clone_from(&incoming.tags),
-        Field::MaxAttempts => spec.retry.max_attempts = incoming.retry.max_attempts,
-        Field::Type => spec.kind = incoming.kind.clone(),
-    }
-}
-
-/// A new start time moves a job between scheduled and available, and the next attempt of one that waits
-/// for it. A running, pending or finished job only remembers it.
-fn reschedule(job: &mut Job, now: Timestamp) {
-    let at = job.spec.scheduled_at.as_ref().map(|given| given.at).filter(|at| *at > now);
-    match (&job.phase, at) {
-        (Phase::Scheduled { .. } | Phase::Available { .. }, Some(at)) => {
-            job.phase = Phase::Scheduled { at };
-            job.enqueued_at = None;
-        }
-        (Phase::Scheduled { .. }, None) => job.become_available(now),
-        (Phase::Retryable { .. }, at) => job.phase = Phase::Retryable { at: at.unwrap_or(now) },
-        (
-            Phase::Available { .. }
-            | Phase::Pending
-            | Phase::Active { .. }
-            | Phase::Completed { .. }
-            | Phase::Cancelled { .. }
-            | Phase::Discarded { .. },
-            _,
-        ) => {}
-    }
-}
-
-/// The attributes in which two jobs differ, by their names on the wire.
-fn differences(old: &Spec, new: &Spec) -> Vec<&'static str> {
-    let Spec {
-        kind,
-        queue,
-        priority,
-        args,
-        meta,
-        tags,
-        schema,
-        scheduled_at,
-        expires_at,
-        timeout,
-        visibility_timeout,
-        retry,
-        unique,
-        delivery,
-        extra,
-    } = old;
-    let pairs = [
-        ("type", *kind != new.kind),
-        ("queue", *queue != new.queue),
-        ("priority", *priority != new.priority),
-        ("args", *args != new.args),
-        ("meta", *meta != new.meta),
-        ("tags", *tags != new.tags),
-        ("schema", *schema != new.schema),
-        ("scheduled_at", *scheduled_at != new.scheduled_at),
-        ("expires_at", *expires_at != new.expires_at),
-        ("timeout_ms", *timeout != new.timeout),
-        ("visibility_timeout_ms", *visibility_timeout != new.visibility_timeout),
-        ("retry", *retry != new.retry),
-        ("unique", *unique != new.unique),
-        ("delivery", *delivery != new.delivery),
-        ("extensions", *extra != new.extra),
-    ];
-    pairs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::{
     Cause, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease, LeaseToken, Phase,
     Refusal, Rules, SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
-    unique::rekeyed,
+    unique::{Releaser, Uniqueness, rekeyed, released, supersede},
 };
 use crate::{Chance, Directive};
 
@@ -30,6 +30,8 @@ pub fn decide(job: &Job, event: Event, now: Timestamp, rules: &Rules) -> Result<
         Event::Revive { patch } => revive(job, patch, now).map(Transition::To),
         Event::Forget if job.phase.is_dead_letter() => Ok(Transition::Removed),
         Event::Forget => Err(Refusal::NoDeadLetter(job.id)),
+        Event::Release { reason } => release(job, reason, now).map(Transition::To),
+        Event::RemoveByKey => remove_by_key(job, now),
         Event::TimePassed { chance } => time_passed(job, chance.of_job(job.id), now, rules),
     }
 }
@@ -74,7 +76,7 @@ fn acknowledge(job: &Job, claimant: &Claimant, result: Option<Json>, now: Timest
         | Phase::Discarded { cause: Cause::LeaseExpired(lease), .. } => lease,
         Phase::Scheduled { .. }
         | Phase::Available { lapsed: None }
-        | Phase::Pending
+        | Phase::Pending { .. }
         | Phase::Retryable { .. }
         | Phase::Completed { .. }
         | Phase::Cancelled { .. }
@@ -198,13 +200,38 @@ fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
     Ok(next)
 }
 
+/// The job goes on as it is, without its key.
+fn release(job: &Job, reason: Option<Box<str>>, now: Timestamp) -> Result<Job, Refusal> {
+    match job.key {
+        Some(_) => Ok(released(job, Releaser::Operator, reason, now)),
+        None => Err(Refusal::KeyNotHeld),
+    }
+}
+
+/// What waits or was given up goes; what runs may end, but not begin again. Completed and cancelled jobs do not
+/// keep a job key.
+fn remove_by_key(job: &Job, now: Timestamp) -> Result<Transition, Refusal> {
+    let has_name = matches!(job.spec.unique, Some(Uniqueness::JobKey(_))) && job.key.is_some();
+    match job.state() {
+        _ if !has_name => Err(Refusal::KeyNotHeld),
+        State::Completed | State::Cancelled => Err(Refusal::KeyNotHeld),
+        State::Active => Ok(Transition::To(supersede(job, Releaser::Removal, now))),
+        State::Scheduled | State::Available | State::Pending | State::Retryable | State::Discarded => {
+            Ok(Transition::Removed)
+        }
+    }
+}
+
 fn time_passed(job: &Job, chance: Chance, now: Timestamp, rules: &Rules) -> Result<Transition, Refusal> {
     if next_due(job, rules).is_none_or(|at| at > now) {
         return Err(Refusal::NotDue(job.id));
     }
     let mut next = job.clone();
     match &job.phase {
-        Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending | Phase::Retryable { .. } => {
+        Phase::Scheduled { .. }
+        | Phase::Available { .. }
+        | Phase::Pending { .. }
+        | Phase::Retryable { .. } => {
             if due::expires_at(job).is_some_and(|at| at <= now) {
                 expire(&mut next, now);
             } else {
@@ -231,7 +258,7 @@ fn expire(job: &mut Job, now: Timestamp) {
         Phase::Available { lapsed: Some(lease) } => Cause::LeaseExpired(lease.clone()),
         Phase::Available { lapsed: None }
         | Phase::Scheduled { .. }
-        | Phase::Pending
+        | Phase::Pending { .. }
         | Phase::Active { .. }
         | Phase::Retryable { .. }
         | Phase::Completed { .. }
@@ -268,7 +295,7 @@ fn active_lease<'j>(job: &'j Job, claimant: &Claimant) -> Result<&'j Lease, Refu
         Phase::Active { .. } => Err(Refusal::LeaseLost { id: job.id, state: State::Active }),
         Phase::Scheduled { .. }
         | Phase::Available { .. }
-        | Phase::Pending
+        | Phase::Pending { .. }
         | Phase::Retryable { .. }
         | Phase::Completed { .. }
         | Phase::Cancelled { .. }

@@ -1,6 +1,6 @@
 //! When something happens to a job by itself.
 
-use crate::unique::Holder;
+use crate::unique::{Holder, Uniqueness};
 use crate::{Job, Phase, Rules, State, Timestamp};
 
 /// The next moment at which `TimePassed` changes the job; never, if nothing is returned. Stores keep one
@@ -8,7 +8,7 @@ use crate::{Job, Phase, Rules, State, Timestamp};
 pub fn next_due(job: &Job, rules: &Rules) -> Option<Timestamp> {
     match &job.phase {
         Phase::Scheduled { at } | Phase::Retryable { at } => earlier(Some(*at), expires_at(job)),
-        Phase::Available { .. } | Phase::Pending => expires_at(job),
+        Phase::Available { .. } | Phase::Pending { .. } => expires_at(job),
         Phase::Active { lease, times_out_at } => earlier(Some(lease.deadline), *times_out_at),
         Phase::Completed { at, .. } => removal(job, State::Completed, *at, rules),
         Phase::Cancelled { at, .. } => removal(job, State::Cancelled, *at, rules),
@@ -25,8 +25,9 @@ pub(crate) fn expires_at(job: &Job) -> Option<Timestamp> {
 /// days must not end after 7 because the job that protects it was tidied away.
 fn removal(job: &Job, state: State, finished_at: Timestamp, rules: &Rules) -> Option<Timestamp> {
     let kept_until = finished_at + rules.retention.of(state)?;
-    let policy = job.spec.unique.as_ref().filter(|policy| job.key.is_some() && policy.states.contains(state));
-    let counts_until = policy.and_then(|policy| policy.window_end(Holder::from(job)));
+    let watch = job.spec.unique.as_ref().map(Uniqueness::watch);
+    let watch = watch.filter(|watch| job.key.is_some() && watch.states.contains(state));
+    let counts_until = watch.and_then(|watch| watch.window_end(Holder::from(job)));
     Some(counts_until.map_or(kept_until, |end| end.max(kept_until)))
 }
 

@@ -52,6 +52,13 @@ pub enum Event {
     },
     /// Somebody throws a dead letter away.
     Forget,
+    /// An operator takes its key away.
+    Release {
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+    /// Somebody removes the job key that it holds.
+    RemoveByKey,
     /// Time went by: something that was due may happen.
     TimePassed {
         /// For the pause before the next attempt.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::unique::{Key, Ledger};
+use crate::unique::{Key, Ledger, Release};
 use crate::{History, JobId, Phase, Spec, State, Timestamp};
 
 /// A job: what was asked for and what became of it.
@@ -37,6 +37,10 @@ pub struct Job {
     pub ledger: Ledger,
     /// The other holder that it found when it came back to a state in which its policy wanted it alone.
     pub reentered_beside: Option<JobId>,
+    /// How it lost its key before its time.
+    pub released: Option<Release>,
+    /// When it was to start before duplicates moved its start.
+    pub first_start: Option<Timestamp>,
 }
 
 impl Job {

@@ -45,5 +45,5 @@ pub use retry::{Backoff, Chance, Exhaustion, RetryError, RetryPolicy};
 pub use rules::{Retention, Rules};
 pub use spec::{Delivery, GivenTime, Spec, SpecPatch, Timeout};
 pub use state::{State, StateSet, UnknownState};
-pub use step::{Transition, record_reentry, reentry_key};
+pub use step::{Transition, let_go, lets_successors_go, record_reentry, reentry_key};
 pub use time::{TimeError, Timestamp};

@@ -1,6 +1,6 @@
 //! Where a job stands, with the facts that belong to that place.
 
-use crate::{Json, Lease, State, Timestamp};
+use crate::{JobId, Json, Lease, State, Timestamp};
 
 /// A job's state with its facts.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +15,11 @@ pub enum Phase {
         /// The lease that ran out last: until the next fetch its holder may still complete the job.
         lapsed: Option<Lease>,
     },
-    /// Waits for somebody to activate it.
-    Pending,
+    /// Waits for somebody to activate it, or for the end of another job.
+    Pending {
+        /// The job whose end lets it go.
+        after: Option<JobId>,
+    },
     /// A worker holds it.
     Active {
         /// The worker's right to it.
@@ -71,7 +74,7 @@ impl Phase {
         match self {
             Phase::Scheduled { .. } => State::Scheduled,
             Phase::Available { .. } => State::Available,
-            Phase::Pending => State::Pending,
+            Phase::Pending { .. } => State::Pending,
             Phase::Active { .. } => State::Active,
             Phase::Retryable { .. } => State::Retryable,
             Phase::Completed { .. } => State::Completed,
@@ -88,7 +91,7 @@ impl Phase {
             }
             Phase::Scheduled { .. }
             | Phase::Available { .. }
-            | Phase::Pending
+            | Phase::Pending { .. }
             | Phase::Active { .. }
             | Phase::Retryable { .. } => None,
         }

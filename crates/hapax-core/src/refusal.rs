@@ -74,6 +74,19 @@ pub enum Refusal {
         /// Which one, counted from 0.
         of: usize,
     },
+    /// Nobody holds the key.
+    #[error("no job holds this key")]
+    KeyNotHeld,
+    /// The payload that a holder would have after taking over a duplicate is too large.
+    #[error("the payload of job {id} would grow to {bytes} bytes; the limit is {max}")]
+    PayloadFull {
+        /// The holder.
+        id: JobId,
+        /// How large it would be.
+        bytes: usize,
+        /// How large it may be.
+        max: usize,
+    },
     /// Nothing was due.
     #[error("nothing is due for job {0}")]
     NotDue(JobId),
@@ -85,7 +98,9 @@ impl Refusal {
     #[must_use]
     pub fn in_batch(self, index: usize, admitted: &[Admission]) -> Refusal {
         let named = match &self {
-            Refusal::IdTaken { id, .. } | Refusal::Duplicate { existing: id, .. } => Some(*id),
+            Refusal::IdTaken { id, .. }
+            | Refusal::Duplicate { existing: id, .. }
+            | Refusal::PayloadFull { id, .. } => Some(*id),
             Refusal::NotFound(_)
             | Refusal::NoDeadLetter(_)
             | Refusal::WrongState { .. }
@@ -94,6 +109,7 @@ impl Refusal {
             | Refusal::InBatch { .. }
             | Refusal::KeyImpossible { .. }
             | Refusal::Twin { .. }
+            | Refusal::KeyNotHeld
             | Refusal::NotDue(_) => None,
         };
         let is_named = |other: &Admission| other.verdict.is_new() && Some(other.job.id) == named;

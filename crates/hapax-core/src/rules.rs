@@ -11,6 +11,8 @@ pub struct Rules {
     pub visibility_timeout: Duration,
     /// How long finished jobs are kept.
     pub retention: Retention,
+    /// How many bytes the arguments of a job may grow to by taking over those of duplicates.
+    pub joined_bytes_max: usize,
 }
 
 /// How long finished jobs are kept before they are removed.
@@ -28,7 +30,11 @@ const DAY: Duration = Duration::from_hours(24);
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { visibility_timeout: Duration::from_mins(30), retention: Retention::default() }
+        Rules {
+            visibility_timeout: Duration::from_mins(30),
+            retention: Retention::default(),
+            joined_bytes_max: 1 << 20,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::unique::UniquePolicy;
+use crate::unique::Uniqueness;
 use crate::{JobType, Json, Priority, QueueName, RetryPolicy, Timestamp};
 
 /// A job as its client declared it.
@@ -33,7 +33,7 @@ pub struct Spec {
     /// How failures are retried.
     pub retry: RetryPolicy,
     /// How duplicates are recognised and treated.
-    pub unique: Option<UniquePolicy>,
+    pub unique: Option<Uniqueness>,
     /// What a crash of the worker means for the job.
     pub delivery: Delivery,
     /// Attributes that the server does not know, as one JSON object; kept and returned.

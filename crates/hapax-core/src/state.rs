@@ -124,6 +124,12 @@ impl StateSet {
         self.0 == 0
     }
 
+    /// The states that the set does not name.
+    #[must_use]
+    pub const fn complement(self) -> StateSet {
+        StateSet(!self.0)
+    }
+
     /// The states of the set, in the order of a job's life.
     pub fn iter(self) -> impl Iterator<Item = State> {
         State::ALL.into_iter().filter(move |s| self.contains(*s))

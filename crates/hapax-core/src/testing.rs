@@ -63,6 +63,8 @@ pub(crate) fn job() -> Job {
         retry_delay: None,
         ledger: Ledger::default(),
         reentered_beside: None,
+        released: None,
+        first_start: None,
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn job_in(state: State) -> Job {
     let phase = match state {
         State::Scheduled => Phase::Scheduled { at: at(100) },
         State::Available => Phase::Available { lapsed: None },
-        State::Pending => Phase::Pending,
+        State::Pending => Phase::Pending { after: None },
         State::Active => Phase::Active { lease, times_out_at: None },
         State::Retryable => Phase::Retryable { at: at(100) },
         State::Completed => Phase::Completed { at: at(100), result: None },

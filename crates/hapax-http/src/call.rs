@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderValue, Uri};
 use hapax_broker::Broker;
+use hapax_core::unique::Key;
 use hapax_core::{JobId, QueueName, Refusal};
 
 use crate::body::Collected;
@@ -49,6 +50,13 @@ impl Call {
     pub(crate) fn queue(&self) -> Result<QueueName, Problem> {
         let wrong = |error| Fault::new(Place::Member(&Place::Body, "path"), error);
         Ok(QueueName::parse(&self.parameter).map_err(wrong)?)
+    }
+
+    /// The uniqueness key that the path names.
+    pub(crate) fn key(&self) -> Result<Key, Problem> {
+        let problem = "must be a uniqueness key, which has 64 lower-case hexadecimal digits";
+        let wrong = |()| Fault::new(Place::Member(&Place::Body, "path"), problem);
+        Ok(self.parameter.parse().map_err(wrong)?)
     }
 }
 

@@ -1,30 +1,39 @@
 //! From a request's JSON to what the broker understands. All refusals of form are made here, each with the
 //! place of the member, what was wrong with it and what would be right.
 
+mod batch;
 mod beat;
 mod draft;
 mod envelope;
 mod fault;
 mod given;
+mod job_key;
 mod nearest;
 mod page;
+mod payload;
 mod place;
+mod release;
 mod report;
 mod retry;
 mod revival;
 mod span;
+mod states;
 mod unique;
+mod uniqueness;
 mod wish;
 mod worker_error;
 
 use hapax_core::json::{self, JsonError, Limits, Node};
 
+pub(crate) use batch::{Bulk, BulkJobs, batch, bulk};
 pub(crate) use beat::beat;
-pub(crate) use draft::{batch, job};
+pub(crate) use draft::{Drafted, job};
 pub(crate) use fault::Fault;
 pub(crate) use given::Given;
-pub(crate) use page::{Listing, dead_letters, events, queues};
+pub(crate) use job_key::job_key;
+pub(crate) use page::{Listing, dead_letters, events, held_keys, holders, queues};
 pub(crate) use place::Place;
+pub(crate) use release::release;
 pub(crate) use report::{Acknowledgement, Rejection, acknowledgement, rejection};
 pub(crate) use revival::revival;
 pub(crate) use unique::{dimensions, is_dimension};

@@ -8,7 +8,7 @@ use hapax_broker::Error;
 use hapax_core::Refusal;
 use hapax_store::StoreError;
 use hapax_wire::error::{Code, ErrorBody};
-use hapax_wire::writer;
+use hapax_wire::writer::{self, Object};
 
 use crate::from_wire::Fault;
 use crate::reply::{Form, Reply};
@@ -48,16 +48,23 @@ impl Problem {
 
     /// The answer to the request of that name.
     pub(crate) fn reply(&self, id: &RequestId) -> Reply {
-        let details = self.details.as_deref().and_then(|details| std::str::from_utf8(details).ok());
-        let body = ErrorBody {
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Reply { status, body: self.body(id).to_json().into(), form: Form::Json, headers: self.headers() }
+    }
+
+    /// Writes the `error` member of something that did not go wrong as a whole.
+    pub(crate) fn write(&self, o: &mut Object<'_>, id: &RequestId) {
+        o.object("error", |o| self.body(id).members(o));
+    }
+
+    fn body<'p>(&'p self, id: &'p RequestId) -> ErrorBody<'p> {
+        ErrorBody {
             code: self.code,
             message: &self.message,
-            details,
+            details: self.details.as_deref().and_then(|details| std::str::from_utf8(details).ok()),
             request_id: id.as_str(),
             hint: self.hint,
-        };
-        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Reply { status, body: body.to_json().into(), form: Form::Json, headers: self.headers() }
+        }
     }
 
     fn headers(&self) -> HeaderMap {

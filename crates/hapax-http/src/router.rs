@@ -12,7 +12,9 @@ use crate::call::Call;
 use crate::exchange::exchange;
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::routes::{admin, dead_letter, events, health, jobs, manifest, metrics, queues, workers};
+use crate::routes::{
+    admin, dead_letter, events, health, job_keys, jobs, manifest, metrics, queues, unique, workers,
+};
 use crate::shared::{Access, BodyRule, Endpoint, Shared};
 
 use BodyRule::{Batch, Job, Unused};
@@ -34,12 +36,19 @@ fn routes(shared: &Arc<Shared>) -> Routes {
         .get("/ojs/manifest", manifest::show)
         .post("/ojs/v1/jobs", Job, jobs::create::run)
         .post("/ojs/v1/jobs/batch", Batch, jobs::batch::run)
+        .post("/ojs/v1/jobs/bulk", Batch, jobs::bulk::run)
         .get("/ojs/v1/jobs/{id}", jobs::show::run)
         .delete("/ojs/v1/jobs/{id}", jobs::cancel::run)
         .post("/ojs/v1/jobs/{id}/cancel", Unused, jobs::cancel::run)
         .post("/ojs/v1/jobs/{id}/activate", Unused, jobs::activate::run)
         .post("/ojs/v1/jobs/{id}/ack", Job, workers::ack::of_path)
         .post("/ojs/v1/jobs/{id}/nack", Job, workers::nack::of_path)
+        .delete("/ojs/v1/job-keys/", job_keys::remove)
+        .delete("/ojs/v1/job-keys/{key}", job_keys::remove)
+        .post("/ojs/v1/unique/explain", Job, unique::explain::run)
+        .get("/ojs/v1/unique/keys", unique::list::run)
+        .get("/ojs/v1/unique/keys/{key}", unique::show::run)
+        .post("/ojs/v1/unique/keys/{key}/release", Job, unique::release::run)
         .post("/ojs/v1/workers/fetch", Job, workers::fetch::run)
         .post("/ojs/v1/workers/ack", Job, workers::ack::run)
         .post("/ojs/v1/workers/nack", Job, workers::nack::run)

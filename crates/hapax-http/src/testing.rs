@@ -1,8 +1,10 @@
 //! A server for tests: the real router over a store in memory, with a clock that stands still.
 
 mod stalled;
+mod stalling;
 
 pub(crate) use stalled::StalledStore;
+pub(crate) use stalling::StallingStore;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -104,7 +106,14 @@ impl Answer {
     /// For snapshots: the status, the headers that matter, and the body with one member of the top per line.
     pub(crate) fn shown(&self) -> String {
         let mut shown = format!("{}", self.status.as_u16());
-        for name in ["location", "allow", "idempotency-replayed", "www-authenticate", "retry-after"] {
+        for name in [
+            "location",
+            "allow",
+            "idempotency-replayed",
+            "www-authenticate",
+            "retry-after",
+            "x-ojs-batch-size",
+        ] {
             if let Some(value) = self.header(name) {
                 let _infallible = write!(shown, " {name}={value}");
             }

@@ -78,7 +78,7 @@ impl<const JOBS_MAX: usize> Shelf<JOBS_MAX> {
 }
 
 fn bytes(stored: &Stored) -> usize {
-    let Job { spec, phase, history, ledger, .. } = &stored.job;
+    let Job { spec, phase, history, ledger, released, .. } = &stored.job;
     let texts = [&spec.args, &spec.meta, &spec.extra].map(|json| json.as_str().len());
     let result = match phase {
         Phase::Completed { result, .. } => result.as_ref().map_or(0, |json| json.as_str().len()),
@@ -86,7 +86,8 @@ fn bytes(stored: &Stored) -> usize {
     };
     let failures: usize = history.entries().iter().map(bytes_of_failure).sum();
     let requests = ledger.recent().iter().filter_map(|entry| entry.request_id.as_deref());
-    texts.iter().sum::<usize>() + result + failures + requests.map(str::len).sum::<usize>()
+    let reason = released.as_ref().and_then(|release| release.reason.as_deref()).map_or(0, str::len);
+    texts.iter().sum::<usize>() + result + failures + requests.map(str::len).sum::<usize>() + reason
 }
 
 fn bytes_of_failure(failure: &Failure) -> usize {

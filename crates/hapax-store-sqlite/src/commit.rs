@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use hapax_core::unique::Uniqueness;
 use hapax_core::{
-    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, decide, record_reentry,
-    reentry_key,
+    Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, Timestamp, Transition, decide, let_go,
+    lets_successors_go, record_reentry, reentry_key,
 };
 use hapax_store::{Action, Answer, Change, Done, Memo, Op, QueueFacts};
 
@@ -15,7 +16,7 @@ use crate::row::Stored;
 use crate::tables::Tables;
 
 /// The outer error stops the engine, the inner one is an answer.
-type Outcome<T> = Result<Result<T, Refusal>, Fault>;
+pub(crate) type Outcome<T> = Result<Result<T, Refusal>, Fault>;
 
 impl Tables<'_> {
     pub(crate) fn apply(&mut self, op: Op) -> Result<Answer, Fault> {
@@ -29,6 +30,13 @@ impl Tables<'_> {
                 let outcome = tables.atomically(|tables| tables.enqueue_all(incoming, now))?;
                 Ok(outcome.map(Done::EnqueuedAll))
             }),
+            Action::EnqueueEach { incoming, memo } => self.remembering(memo, now, |tables| {
+                let each = incoming.into_iter().map(|incoming| tables.enqueue(incoming, now));
+                Ok(Ok(Done::EnqueuedEach(each.collect::<Result<_, _>>()?)))
+            }),
+            Action::StepHolders { key, event, limit } => {
+                Ok(self.step_holders(&key, &event, limit, now)?.map(Done::SteppedHolders))
+            }
             Action::Step { id, event } => {
                 let outcome = self.step(id, event, now)?;
                 Ok(outcome.map(|change| Done::Stepped(Box::new(change))))
@@ -54,12 +62,13 @@ impl Tables<'_> {
         };
         match transition {
             Transition::To(mut next) => {
-                if let (Some(key), Some(policy)) = (reentry_key(before, &next), &next.spec.unique) {
-                    let holders = self.holders(key, policy, now)?;
+                if let (Some(key), Some(uniqueness)) = (reentry_key(before, &next), &next.spec.unique) {
+                    let holders = self.holders(key, uniqueness.watch(), now)?;
                     record_reentry(&mut next, &holders, now);
                 }
                 self.put_over(Some(stored), next.clone(), now);
-                Ok(Ok(Change::To { before, job: next }))
+                let successors = self.let_successors_go(before, &next, now)?;
+                Ok(Ok(Change::To { before, job: next, successors }))
             }
             Transition::Removed => {
                 let job = stored.job.clone();
@@ -69,22 +78,57 @@ impl Tables<'_> {
         }
     }
 
+    /// Who waited for the job that changed goes on, if the change is what they waited for.
+    fn let_successors_go(&mut self, before: State, after: &Job, now: Timestamp) -> Result<Vec<Job>, Fault> {
+        let mut gone = Vec::new();
+        if !lets_successors_go(before, after) {
+            return Ok(gone);
+        }
+        for seq in self.index.successors.of(after.id) {
+            let stored = self.rows.load(seq)?;
+            if let Some(next) = let_go(&stored.job, now) {
+                self.put_over(Some(stored), next.clone(), now);
+                gone.push(next);
+            }
+        }
+        Ok(gone)
+    }
+
     fn enqueue(&mut self, incoming: Incoming, now: Timestamp) -> Outcome<Admission> {
-        if let Some(other) = self.find(incoming.id)? {
+        let watched = incoming.key.zip(incoming.spec.unique.as_ref().map(Uniqueness::watch));
+        let (taken, counting) = {
+            let look = self.index.look();
+            let counting = watched.map(|(key, watch)| look.counting(&key, watch, now));
+            (look.seq_of(incoming.id), counting)
+        };
+        if let Some(seq) = taken {
+            let other = self.rows.load(seq)?;
             return Ok(Err(Refusal::IdTaken { id: other.job.id, state: other.job.state() }));
         }
-        let holders = match (&incoming.key, &incoming.spec.unique) {
-            (Some(key), Some(policy)) => self.holders(key, policy, now)?,
+        let holders = match (watched, counting) {
+            (Some((key, watch)), Some(counting)) => self.load_counting(counting, &key, watch, now)?,
             _ => Vec::new(),
         };
-        let admission = incoming.admit(holders, now, &self.rules);
+        match incoming.admit(holders, now, &self.rules) {
+            Ok(admission) => self.carry_out(admission, now).map(Ok),
+            Err(refusal) => Ok(Err(refusal)),
+        }
+    }
+
+    fn carry_out(&mut self, mut admission: Admission, now: Timestamp) -> Result<Admission, Fault> {
         for (_, holder) in &admission.changed {
             self.put(holder.clone(), now)?;
+        }
+        // After all of them are stored: one that was called off with its predecessor waits for nothing.
+        for (before, holder) in std::mem::take(&mut admission.changed) {
+            let successors = self.let_successors_go(before, &holder, now)?;
+            admission.changed.push((before, holder));
+            admission.changed.extend(successors.into_iter().map(|job| (State::Pending, job)));
         }
         if admission.verdict.is_new() {
             self.put_over(None, admission.job.clone(), now);
         }
-        Ok(Ok(admission))
+        Ok(admission)
     }
 
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Outcome<Vec<Admission>> {

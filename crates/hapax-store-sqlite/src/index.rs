@@ -1,13 +1,16 @@
-//! What is looked up at random, kept in memory: ids, keys, lines, timers, dead letters, counts, memos.
+//! What is looked up at random, kept in memory: ids, keys, lines, timers, successors, dead letters, counts, memos.
 //!
 //! Everything here follows from the stored jobs by [`Facts::of`]. The writer changes it while it applies an
 //! operation, the start of the program fills it by one scan, and both go through [`Index::replace`].
 
 mod dead_letters;
 mod facts;
+mod held;
 mod keys;
+mod known;
 mod lines;
 mod memos;
+mod successors;
 mod timers;
 mod visible;
 
@@ -18,9 +21,12 @@ use hapax_store::QueueFacts;
 
 pub(crate) use dead_letters::Listed;
 pub(crate) use facts::Facts;
-pub(crate) use keys::Keys;
+pub(crate) use held::HeldPart;
+pub(crate) use keys::Place;
+pub(crate) use known::{Counting, KnownHolder, Wanted};
 pub(crate) use lines::Lines;
 pub(crate) use memos::{KnownMemo, Memos};
+pub(crate) use successors::Successors;
 pub(crate) use timers::Timers;
 pub(crate) use visible::{Queue, Visible};
 
@@ -30,9 +36,9 @@ use crate::row::Seq;
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     visible: Arc<RwLock<Visible>>,
-    pub(crate) keys: Keys,
     pub(crate) lines: Lines,
     pub(crate) timers: Timers,
+    pub(crate) successors: Successors,
     pub(crate) memos: Memos,
 }
 
@@ -45,18 +51,23 @@ impl Index {
     /// A job changed, came or went.
     pub(crate) fn replace(&mut self, before: Option<&Facts<'_>>, after: Option<&Facts<'_>>) {
         write(&self.visible).replace(before, after);
-        self.keys.replace(before, after);
         self.lines.replace(before, after);
         self.timers.replace(before, after);
+        self.successors.replace(before, after);
+    }
+
+    /// A look at the part that readers share. It is a lock, so several questions share one look.
+    pub(crate) fn look(&self) -> RwLockReadGuard<'_, Visible> {
+        read(&self.visible)
     }
 
     pub(crate) fn seq_of(&self, id: JobId) -> Option<Seq> {
-        read(&self.visible).seq_of(id)
+        self.look().seq_of(id)
     }
 
     /// Makes the queue unless it is there; true if it was not.
     pub(crate) fn make_queue(&mut self, name: &QueueName, now: Timestamp) -> bool {
-        if read(&self.visible).queue(name).is_some() {
+        if self.look().queue(name).is_some() {
             return false;
         }
         write(&self.visible).put_queue(name.clone(), Queue::new(now));
@@ -77,12 +88,12 @@ impl Index {
     }
 
     pub(crate) fn queue_facts(&self, name: &QueueName) -> Option<QueueFacts> {
-        read(&self.visible).queue_facts(name)
+        self.look().queue_facts(name)
     }
 
     /// Whether the queue is there and gives out jobs.
     pub(crate) fn gives_jobs(&self, name: &QueueName) -> bool {
-        read(&self.visible).queue(name).is_some_and(|queue| !queue.paused)
+        self.look().queue(name).is_some_and(|queue| !queue.paused)
     }
 
     pub(crate) fn clear(&mut self) {

@@ -24,6 +24,7 @@ mod pragma;
 mod rebuild;
 mod schema;
 
+mod sight;
 mod store;
 
 mod inbox;
@@ -35,6 +36,7 @@ mod checkpoint;
 mod claim;
 mod commit;
 mod group;
+mod holders;
 mod syncer;
 mod tables;
 mod writer;
@@ -48,7 +50,6 @@ mod row;
 
 #[cfg(test)]
 #[path = "../tests/support/draft.rs"]
-#[expect(dead_code, reason = "shared with the tests outside of the crate")]
 mod draft;
 
 pub use fatal::{Fatal, FatalError};

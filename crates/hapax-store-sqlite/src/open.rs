@@ -18,6 +18,7 @@ use crate::inbox::Inbox;
 use crate::progress::Progress;
 use crate::read::Readers;
 use crate::rebuild::rebuild;
+use crate::sight::Sight;
 use crate::syncer::Syncer;
 use crate::writer::{REQUESTS_WAITING_MAX, Threads, Writer};
 use crate::{Durable, Fatal, Fault, SqliteStore, fatal, pragma, schema};
@@ -143,22 +144,20 @@ impl SqliteStore {
         let start = || -> io::Result<SqliteStore> {
             let inbox = Arc::new(Inbox::new(REQUESTS_WAITING_MAX));
             let readers = Readers::start(connections, &progress)?;
-            let (reads, visible) = (readers.inbox(), index.visible());
+            let sight = Sight {
+                inbox: Arc::clone(&inbox),
+                reads: readers.inbox(),
+                visible: index.visible(),
+                progress: Arc::clone(&progress),
+            };
             let writers = Arc::clone(&inbox);
             let look_again = move || writers.nudge();
             let syncer = Syncer::start(watch_log(log), Arc::clone(&progress), observer, look_again)?;
             let checkpointer = Checkpointer::start(own, log_bytes, Arc::clone(&progress))?;
             let (closed, hears) = oneshot::channel();
-            let threads = Threads {
-                inbox: Arc::clone(&inbox),
-                progress: Arc::clone(&progress),
-                syncer,
-                checkpointer,
-                readers,
-                lock: folder.lock,
-            };
+            let threads = Threads { inbox, progress, syncer, checkpointer, readers, lock: folder.lock };
             let writer = Some(Writer { db, rules, index, last, threads }.start(closed)?);
-            Ok(SqliteStore { inbox, reads, visible, progress, closed: Mutex::new(Some(hears)), writer })
+            Ok(SqliteStore { sight, closed: Mutex::new(Some(hears)), writer })
         };
         start().map_err(|source| OpenError::Io { doing: "start the threads for", path: dir.into(), source })
     }

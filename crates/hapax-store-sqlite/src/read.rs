@@ -1,5 +1,7 @@
 //! Reads of whole jobs, on threads and connections of their own: they never enter the writer.
 
+mod keys;
+
 use std::io;
 use std::sync::{Arc, RwLock};
 use std::thread::{self, JoinHandle};
@@ -13,6 +15,8 @@ use crate::index::{self, Listed, Visible};
 use crate::progress::{Progress, Watchman};
 use crate::row::{self, Loader};
 use crate::{FatalError, Fault};
+
+pub(crate) use keys::Found;
 
 /// How many reads may wait.
 const READS_WAITING_MAX: usize = 1024;

@@ -69,10 +69,13 @@ impl Weight {
 fn weight_of_op(op: &Op) -> Weight {
     match &op.action {
         Action::Enqueue { incoming, .. } => weight_of_job(incoming),
-        Action::EnqueueAll { incoming, .. } => {
+        Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => {
             incoming.iter().map(weight_of_job).fold(Weight::default(), Weight::plus)
         }
         Action::Step { event, .. } => Weight { jobs: 1, bytes: bytes_of_event(event) },
+        Action::StepHolders { event, limit, .. } => {
+            Weight { jobs: *limit, bytes: bytes_of_event(event).saturating_mul(*limit) }
+        }
         Action::Pause(_) | Action::Resume(_) => Weight { jobs: 1, bytes: 0 },
     }
 }
@@ -87,11 +90,13 @@ fn bytes_of_event(event: &Event) -> usize {
             kind.len() + code.len() + message.len() + length(details) + lines
         }
         Event::Revive { patch } => length(&patch.args) + length(&patch.meta),
+        Event::Release { reason } => reason.as_ref().map_or(0, |reason| reason.len()),
         Event::Claim { .. }
         | Event::Heartbeat { .. }
         | Event::Cancel
         | Event::Activate
         | Event::Forget
+        | Event::RemoveByKey
         | Event::TimePassed { .. } => 0,
     }
 }

@@ -5,6 +5,7 @@
 pub(crate) mod cells;
 mod failure;
 mod job;
+mod ledger;
 mod options;
 mod policy;
 mod status;
@@ -61,6 +62,13 @@ impl<'c> Loader<'c> {
             (Some(_), None) => Err(Fault::Orphan { table: job::TABLE, other: status::TABLE, seq }),
             (None, Some(_)) => Err(Fault::Orphan { table: status::TABLE, other: job::TABLE, seq }),
         }
+    }
+
+    /// How many jobs were looked up.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        let runs = self.job.get_status(rusqlite::StatementStatus::Run);
+        usize::try_from(runs).expect("statements run no negative number of times")
     }
 }
 

@@ -2,8 +2,9 @@
 
 use rusqlite::Connection;
 
-/// The version of the tables that this program reads and writes.
-pub(crate) const FORMAT: i64 = 1;
+/// The version of the tables that this program writes. It reads all earlier ones: 1 had no job keys, no debouncing,
+/// no released keys and no jobs that wait for others.
+pub(crate) const FORMAT: i64 = 2;
 
 /// `HPAX`: what `file` and SQLite's own header show.
 pub(crate) const APPLICATION_ID: i64 = 0x4850_4158;
@@ -17,9 +18,12 @@ pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch("COMMIT")
 }
 
-/// Notes another start. Besides, it is the write that makes SQLite create the write-ahead log.
+/// Notes another start, and that rows of this format may follow: in one statement, before any of them. Besides, it
+/// is the write that makes SQLite create the write-ahead log.
 pub(crate) fn count_start(db: &Connection) -> rusqlite::Result<()> {
-    db.execute("UPDATE about SET value = value + 1 WHERE name = 'opened'", []).map(drop)
+    let note =
+        "UPDATE about SET value = iif(name = 'format', ?1, value + 1) WHERE name IN ('format', 'opened')";
+    db.execute(note, [FORMAT]).map(drop)
 }
 
 /// Removes every row of every table but `about`.

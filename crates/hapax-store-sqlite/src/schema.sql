@@ -11,7 +11,7 @@ CREATE TABLE jobs (
     priority   INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     key        BLOB,              -- 32 bytes; the unique key that the job carries
-    policy     TEXT,              -- JSON: the unique policy; NULL for a job without one
+    policy     TEXT,              -- JSON: the unique policy, or the job key and its mode; NULL for neither
     options    TEXT,              -- JSON: retry, tags, times, delivery; NULL when all are default
     args       TEXT    NOT NULL,  -- as sent
     meta       TEXT,              -- as sent; NULL for {}
@@ -34,13 +34,15 @@ CREATE TABLE status (
     deadline         INTEGER,              -- until when,
     lease_ms         INTEGER,              -- and by how much a heartbeat moves that
     times_out_at     INTEGER,
-    detail           TEXT,                 -- cancelled: the state before; discarded: the cause
+    detail           TEXT,                 -- cancelled: the state before; discarded: the cause;
+                                           -- pending: the id of the job whose end it waits for
     dead_letter      INTEGER,              -- 1 if the dead-letter list shows it
     retry_ms         INTEGER,
     reentered_beside BLOB,
     result           TEXT,                 -- as sent
     errors           TEXT,                 -- JSON: the newest failures
-    ledger           TEXT                  -- JSON: the duplicates that it turned away
+    ledger           TEXT                  -- JSON: the duplicates that it turned away, how it lost
+                                           -- its key, when it was to start before they moved that
 ) STRICT;
 
 -- Queues that were ever used.

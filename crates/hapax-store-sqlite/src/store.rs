@@ -6,24 +6,21 @@ use std::thread::JoinHandle;
 
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, Reply, Store,
-    StoreError, Totals,
+    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page,
+    QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 use tokio::sync::oneshot;
 
 use crate::Fault;
-use crate::inbox::Inbox;
-use crate::index::{self, Visible};
-use crate::progress::{Progress, Stopped};
-use crate::read::{Read, View};
+use crate::index::Visible;
+use crate::progress::Stopped;
+use crate::read::View;
 use crate::request::Request;
+use crate::sight::Sight;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
-    pub(crate) inbox: Arc<Inbox<Request>>,
-    pub(crate) reads: Arc<Inbox<Read>>,
-    pub(crate) visible: Arc<RwLock<Visible>>,
-    pub(crate) progress: Arc<Progress>,
+    pub(crate) sight: Sight,
     /// Hears when the files are let go of; taken by the first call of `close`.
     pub(crate) closed: Mutex<Option<oneshot::Receiver<()>>>,
     pub(crate) writer: Option<JoinHandle<()>>,
@@ -32,7 +29,7 @@ pub struct SqliteStore {
 impl SqliteStore {
     fn write<T: Send + 'static>(&self, request: impl FnOnce(oneshot::Sender<T>) -> Request) -> Reply<T> {
         let (caller, answer) = oneshot::channel();
-        let (request, inbox) = (request(caller), Arc::clone(&self.inbox));
+        let (request, inbox) = (request(caller), Arc::clone(&self.sight.inbox));
         Box::pin(async move {
             inbox.send(request).await.map_err(|_| StoreError::Closed)?;
             // Only a failure throws a request away, and it may come after the commit.
@@ -40,40 +37,17 @@ impl SqliteStore {
         })
     }
 
-    /// Shows only what no power cut can take back.
     fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut View<'_>, &RwLock<Visible>) -> Result<T, Fault> + Send + 'static,
     ) -> Reply<T> {
-        let (caller, answer) = oneshot::channel();
-        let (reads, visible) = (Arc::clone(&self.reads), Arc::clone(&self.visible));
-        let progress = Arc::clone(&self.progress);
-        let seen_by = Arc::clone(&self.progress);
-        let read: Read = Box::new(move |view| {
-            let result = work(view, &visible);
-            // After the look, so that it covers all that can have been seen.
-            drop(caller.send((result, seen_by.seen())));
-        });
-        Box::pin(async move {
-            reads.send(read).await.map_err(|_| StoreError::Closed)?;
-            let (result, seen) = answer.await.map_err(|_| StoreError::Failed(Arc::new(Stopped)))?;
-            progress.durable(seen).await?;
-            result.map_err(|fault| StoreError::Failed(Arc::new(fault)))
-        })
+        let sight = self.sight.clone();
+        Box::pin(async move { sight.read(work).await })
     }
 
-    /// The same for what memory knows.
     fn look<T: Send + 'static>(&self, work: impl FnOnce(&Visible) -> T + Send + 'static) -> Reply<T> {
-        let (inbox, visible) = (Arc::clone(&self.inbox), Arc::clone(&self.visible));
-        let progress = Arc::clone(&self.progress);
-        Box::pin(async move {
-            if inbox.is_closed() {
-                return Err(StoreError::Closed);
-            }
-            let found = work(&index::read(&visible));
-            progress.durable(progress.seen()).await?;
-            Ok(found)
-        })
+        let sight = self.sight.clone();
+        Box::pin(async move { sight.look(work).await })
     }
 }
 
@@ -92,6 +66,16 @@ impl Store for SqliteStore {
 
     fn get(&self, id: JobId) -> Reply<Option<Job>> {
         self.read(move |view, visible| view.job(visible, id))
+    }
+
+    fn holders(&self, query: HolderQuery) -> Reply<Holders> {
+        let sight = self.sight.clone();
+        Box::pin(async move { sight.holders(query).await })
+    }
+
+    fn held_keys(&self, query: HeldQuery) -> Reply<HeldPage> {
+        let sight = self.sight.clone();
+        Box::pin(async move { sight.held_keys(query).await })
     }
 
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {
@@ -116,7 +100,7 @@ impl Store for SqliteStore {
 
     fn close(&self) -> Reply<()> {
         let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.inbox.close();
+        self.sight.inbox.close();
         Box::pin(async move {
             let closed = closed.ok_or(StoreError::Closed)?;
             closed.await.map_err(|_| StoreError::Unknown(Arc::new(Stopped)))
@@ -127,7 +111,7 @@ impl Store for SqliteStore {
 impl Drop for SqliteStore {
     /// Closes, if nobody did.
     fn drop(&mut self) {
-        self.inbox.close();
+        self.sight.inbox.close();
         if let Some(writer) = self.writer.take() {
             // A panic there has stopped the engine already.
             drop(writer.join());
@@ -137,6 +121,6 @@ impl Drop for SqliteStore {
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore").field("progress", &self.progress).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("progress", &self.sight.progress).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hapax_core::unique::{Key, UniquePolicy};
 use hapax_core::{Job, JobId, QueueName, Refusal, Rules, State, Timestamp};
 use rusqlite::Connection;
 
@@ -34,7 +33,7 @@ pub(crate) struct Numbers {
 /// Jobs by number, wherever they are.
 pub(crate) struct Rows<'c> {
     db: &'c Connection,
-    loader: Loader<'c>,
+    pub(crate) loader: Loader<'c>,
     saver: Saver<'c>,
     in_transaction: bool,
     pub(crate) group: Group,
@@ -63,34 +62,6 @@ impl<'c> Tables<'c> {
 
     pub(crate) fn find(&mut self, id: JobId) -> Result<Option<Arc<Stored>>, Fault> {
         self.index.seq_of(id).map(|seq| self.rows.load(seq)).transpose()
-    }
-
-    /// The jobs that carry the key, as far as they matter to the policy: all live ones that it covers, and
-    /// the newest of the ended ones that it covers. `resolve` and `record_reentry` look at no others.
-    pub(crate) fn holders(
-        &mut self,
-        key: &Key,
-        policy: &UniquePolicy,
-        now: Timestamp,
-    ) -> Result<Vec<Job>, Fault> {
-        let mut holders = Vec::new();
-        for covered in self.index.keys.live(key, policy, now) {
-            let stored = self.rows.load(covered.seq)?;
-            holders.extend((stored.job.key.as_ref() == Some(key)).then(|| stored.job.clone()));
-        }
-        let mut newest = None;
-        for covered in self.index.keys.ended(key, policy, now) {
-            // Ids break ties, so all that are as new as the newest go along.
-            if newest.is_some_and(|newest| newest != covered.created_at) {
-                break;
-            }
-            let stored = self.rows.load(covered.seq)?;
-            if stored.job.key.as_ref() == Some(key) {
-                newest = Some(covered.created_at);
-                holders.push(stored.job.clone());
-            }
-        }
-        Ok(holders)
     }
 
     /// Stores the job, new or in the place of what was stored under its id.
@@ -245,4 +216,4 @@ impl<'c> Rows<'c> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

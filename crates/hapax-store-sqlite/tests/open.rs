@@ -10,8 +10,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hapax_core::Rules;
-use hapax_store::{Op, Store};
+use hapax_core::unique::{Anchor, Strategy};
+use hapax_core::{Incoming, Rules, Spec, StateSet};
+use hapax_store::{Done, Op, Store};
 use hapax_store_sqlite::{OpenError, Settings, SqliteStore};
 use tempfile::TempDir;
 
@@ -77,8 +78,47 @@ fn a_newer_format_is_refused_by_its_number() {
     fill(folder.path(), one_job());
     sql(folder.path(), "UPDATE about SET value = 7 WHERE name = 'format'");
     let error = open(folder.path()).unwrap_err();
-    assert!(matches!(error, OpenError::Newer { found: 7, known: 1, .. }), "{error:?}");
-    assert!(error.to_string().ends_with("has format 7; this program knows formats up to 1"));
+    assert!(matches!(error, OpenError::Newer { found: 7, known: 2, .. }), "{error:?}");
+    assert!(error.to_string().ends_with("has format 7; this program knows formats up to 2"));
+}
+
+fn number(dir: &Path, name: &str) -> i64 {
+    let db = rusqlite::Connection::open(dir.join("hapax.db")).unwrap();
+    db.query_row("SELECT value FROM about WHERE name = ?1", [name], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_file_of_format_1_opens_with_its_jobs_and_is_of_format_2_then() {
+    let folder = folder();
+    let policy = draft::policy(StateSet::ALL, Strategy::Ignore, Some(60_000), Anchor::FinishedAt);
+    let unique = |n| draft::unique(n, "a", Spec { unique: Some(policy.clone().into()), ..draft::spec() });
+    let pending = Incoming { pending: true, ..draft::incoming(3, draft::spec()) };
+    let enqueue = |incoming| draft::enqueue(draft::at(0), incoming);
+    fill(folder.path(), vec![enqueue(unique(1)), enqueue(unique(2)), enqueue(pending)]);
+    let jobs = |store: &SqliteStore| [1, 3].map(|n| wait(store.get(draft::id(n))).unwrap().unwrap());
+    let store = open(folder.path()).unwrap();
+    let written = jobs(&store);
+    assert_eq!(written[0].ledger.count(), 1);
+    wait(store.close()).unwrap();
+    assert_eq!((number(folder.path(), "format"), number(folder.path(), "opened")), (2, 2));
+
+    // Rows of these jobs look the same in both formats.
+    sql(folder.path(), "UPDATE about SET value = 1 WHERE name = 'format'");
+    let store = open(folder.path()).unwrap();
+    assert_eq!(jobs(&store), written);
+    let answers = wait(store.commit(vec![enqueue(unique(4))])).unwrap();
+    assert!(matches!(&answers[0], Ok(Done::Enqueued(admission)) if admission.job.id == draft::id(1)));
+    wait(store.close()).unwrap();
+    assert_eq!((number(folder.path(), "format"), number(folder.path(), "opened")), (2, 3));
+}
+
+#[test]
+fn a_file_that_does_not_open_keeps_its_format() {
+    let folder = folder();
+    fill(folder.path(), one_job());
+    sql(folder.path(), "UPDATE about SET value = 1 WHERE name = 'format'; DELETE FROM status");
+    assert!(open(folder.path()).is_err());
+    assert_eq!(number(folder.path(), "format"), 1);
 }
 
 #[test]
@@ -140,6 +180,10 @@ fn a_damaged_row_is_named() {
         ("UPDATE jobs SET options = '{\"oops\":1}'", "jobs.options of row 1 is damaged: it is not its JSON"),
         ("UPDATE jobs SET queue = 'Not A Queue'", "jobs.queue of row 1 is damaged: it is no queue name"),
         ("UPDATE status SET state = 'active'", "status.token of row 1 is damaged: it is missing"),
+        (
+            "UPDATE status SET state = 'pending', detail = 'x'",
+            "status.detail of row 1 is damaged: it is no job id",
+        ),
         ("UPDATE status SET fence = -1", "status.fence of row 1 is damaged: it is out of range"),
         ("DELETE FROM status", "row 1 of jobs has no counterpart in status"),
         ("DELETE FROM jobs", "row 1 of status has no counterpart in jobs"),

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
 
 #[path = "support/draft.rs"]
-#[expect(dead_code, reason = "shared by several test files")]
 mod draft;
 
 use std::fs;
@@ -10,9 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hapax_core::unique::{Anchor, Strategy};
-use hapax_core::{Chance, Event, Json, Phase, Priority, Refusal, Rules, Spec, State, StateSet, WorkerId};
-use hapax_store::{Action, Change, Done, Memo, MemoKey, Op, Remembered, Store};
+use hapax_core::unique::{
+    Anchor, Debounce, JobKey, JobKeyMode, Key, Releaser, Strategy, UniquePolicy, Uniqueness, WhileActive,
+};
+use hapax_core::{
+    Chance, Event, Job, Json, Phase, Priority, Refusal, Rules, Spec, State, StateSet, WorkerId,
+};
+use hapax_store::{Action, Change, Done, HeldQuery, HolderQuery, Memo, MemoKey, Op, Remembered, Store};
 use hapax_store_sqlite::{Settings, SqliteStore};
 
 fn open(dir: &Path) -> SqliteStore {
@@ -129,7 +132,7 @@ fn pauses_queues_and_counts() {
 fn keys_and_ledgers() {
     let unique = |n| {
         let policy = draft::policy(StateSet::INCOMPLETE, Strategy::Reject, None, Anchor::CreatedAt);
-        draft::unique(n, "a", Spec { unique: Some(policy), ..draft::spec() })
+        draft::unique(n, "a", Spec { unique: Some(policy.into()), ..draft::spec() })
     };
     check(
         |store| {
@@ -142,6 +145,86 @@ fn keys_and_ledgers() {
             assert_eq!(admission.job.id, draft::id(1));
             assert_eq!(admission.job.ledger.count(), 2);
             assert_eq!(wait(store.totals()).unwrap().keys_held, 1);
+        },
+    );
+}
+
+#[test]
+fn successors_and_what_they_wait_for() {
+    let policy = UniquePolicy { while_active: Some(WhileActive::QueueLatest), ..UniquePolicy::default() };
+    let unique = |n| draft::unique(n, "a", Spec { unique: Some(policy.clone().into()), ..draft::spec() });
+    check(
+        |store| {
+            wait(store.commit(vec![draft::enqueue(draft::at(0), unique(1))])).unwrap();
+            wait(store.claim(draft::claim(draft::at(1), &["default"], 1, 1))).unwrap();
+            wait(store.commit(vec![draft::enqueue(draft::at(2), unique(2))])).unwrap();
+        },
+        |store| {
+            let job = wait(store.get(draft::id(2))).unwrap().unwrap();
+            assert_eq!(job.phase, Phase::Pending { after: Some(draft::id(1)) });
+            let answers = wait(store.commit(vec![draft::ack(draft::at(3), draft::id(1))])).unwrap();
+            let Ok(Done::Stepped(change)) = &answers[0] else { panic!("{answers:?}") };
+            let Change::To { successors, .. } = &**change else { panic!("{change:?}") };
+            assert_eq!(successors.iter().map(|job| job.id).collect::<Vec<_>>(), [draft::id(2)]);
+            let changes = wait(store.claim(draft::claim(draft::at(4), &["default"], 9, 2))).unwrap();
+            assert_eq!(claimed(&changes), [2]);
+        },
+    );
+}
+
+#[test]
+fn debounced_starts_released_keys_and_job_keys() {
+    let debounce = Debounce { wait: Duration::from_secs(5), max_wait: Some(Duration::from_secs(7)) };
+    let policy = UniquePolicy { debounce: Some(debounce), ..UniquePolicy::default() };
+    let debounced = |n| draft::unique(n, "a", Spec { unique: Some(policy.clone().into()), ..draft::spec() });
+    let job_key = JobKey { name: "b".into(), mode: JobKeyMode::PreserveRunAt };
+    let named = Spec { unique: Some(Uniqueness::JobKey(job_key)), ..draft::spec() };
+    let release = Event::Release { reason: Some("stuck".into()) };
+    check(
+        |store| {
+            let ops = vec![
+                draft::enqueue(draft::at(0), debounced(1)),
+                draft::enqueue(draft::at(1000), debounced(2)),
+                draft::enqueue(draft::at(2000), draft::unique(3, "b", named.clone())),
+                draft::step(draft::at(3000), draft::id(3), release.clone()),
+            ];
+            wait(store.commit(ops)).unwrap();
+        },
+        |store| {
+            let job = wait(store.get(draft::id(1))).unwrap().unwrap();
+            assert_eq!(job.phase, Phase::Scheduled { at: draft::at(6000) });
+            assert_eq!(job.first_start, Some(draft::at(5000)));
+            let job = wait(store.get(draft::id(3))).unwrap().unwrap();
+            assert_eq!((job.key, job.spec.unique.as_ref()), (None, named.unique.as_ref()));
+            let released = job.released.unwrap();
+            assert_eq!((released.key, released.by), (Key::of_text("b"), Releaser::Operator));
+            assert_eq!((released.at, released.reason.as_deref()), (draft::at(3000), Some("stuck")));
+        },
+    );
+}
+
+#[test]
+fn who_holds_which_key() {
+    let policy = draft::policy(StateSet::of(&[State::Pending]), Strategy::Ignore, None, Anchor::CreatedAt);
+    let unique = |n| draft::unique(n, "a", Spec { unique: Some(policy.clone().into()), ..draft::spec() });
+    check(
+        |store| {
+            for n in 1..5 {
+                wait(store.commit(vec![draft::enqueue(draft::at(0), unique(n))])).unwrap();
+            }
+            wait(store.commit(vec![draft::step(draft::at(1), draft::id(3), Event::Cancel)])).unwrap();
+        },
+        |store| {
+            let query = HolderQuery { key: Key::of_text("a"), covered_by: None, limit: 2 };
+            let holders = wait(store.holders(query)).unwrap();
+            let ids = |jobs: &[Job]| jobs.iter().map(|job| job.id).collect::<Vec<_>>();
+            assert_eq!((holders.live, holders.ended), (3, 1));
+            assert_eq!(ids(&holders.jobs), [4, 3, 2].map(draft::id));
+            let page = |after| HeldQuery { after, limit: 2, ..HeldQuery::default() };
+            let first = wait(store.held_keys(page(None))).unwrap();
+            assert_eq!(ids(&first.jobs), [1, 2].map(draft::id));
+            let last = wait(store.held_keys(page(first.next))).unwrap();
+            assert_eq!((ids(&last.jobs), last.next), (vec![draft::id(4)], None));
         },
     );
 }

@@ -14,10 +14,14 @@ pub enum Done {
     Enqueued(Box<Admission>),
     /// All jobs of a batch were admitted or answered by holders, in order.
     EnqueuedAll(Vec<Admission>),
+    /// Each job of a list was admitted or not, in order.
+    EnqueuedEach(Vec<Result<Admission, Refusal>>),
     /// The same request was answered before, like this.
     Remembered(Remembered),
     /// A job changed.
     Stepped(Box<Change>),
+    /// Jobs that carried a key changed, newest first; at least one.
+    SteppedHolders(Vec<Change>),
     /// A queue was paused or resumed.
     Queue(QueueFacts),
 }
@@ -31,6 +35,8 @@ pub enum Change {
         before: State,
         /// What it is.
         job: Job,
+        /// Jobs that waited for its end and were let go with it, in the order of their creation.
+        successors: Vec<Job>,
     },
     /// It was removed.
     Removed {

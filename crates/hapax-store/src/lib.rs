@@ -4,6 +4,7 @@
 mod answer;
 mod claim;
 mod error;
+mod holders;
 mod memo;
 mod memory;
 mod op;
@@ -16,6 +17,7 @@ mod totals;
 pub use answer::{Answer, Change, Done};
 pub use claim::{CLAIM_BYTES_MAX, Claim, EXPIRED_PER_CLAIM_MAX, Tray};
 pub use error::StoreError;
+pub use holders::{HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery, Holders};
 pub use memo::{MEMO_KEPT, Memo, MemoKey, Remembered};
 pub use memory::MemoryStore;
 pub use op::{Action, Op};

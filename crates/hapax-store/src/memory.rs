@@ -4,6 +4,7 @@
 mod claim;
 mod commit;
 mod contents;
+mod keys;
 mod memos;
 mod reads;
 
@@ -14,8 +15,8 @@ use hapax_core::{Chance, Job, JobId, QueueName, Rules, Timestamp};
 
 use self::contents::Contents;
 use crate::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, Reply, Store,
-    StoreError, Totals,
+    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page,
+    QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 
 /// A store that forgets everything with its process.
@@ -60,6 +61,14 @@ impl Store for MemoryStore {
 
     fn get(&self, id: JobId) -> Reply<Option<Job>> {
         self.answer(|contents| contents.get(id).cloned())
+    }
+
+    fn holders(&self, query: HolderQuery) -> Reply<Holders> {
+        self.answer(|contents| contents.look_up(&query))
+    }
+
+    fn held_keys(&self, query: HeldQuery) -> Reply<HeldPage> {
+        self.answer(|contents| contents.held_keys(&query))
     }
 
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {

@@ -1,5 +1,6 @@
 //! Operations: what a store is asked to do.
 
+use hapax_core::unique::Key;
 use hapax_core::{Event, Incoming, JobId, QueueName, Timestamp};
 
 use crate::Memo;
@@ -32,12 +33,30 @@ pub enum Action {
         /// Under which idempotency key to remember the answer.
         memo: Option<Memo>,
     },
+    /// Admits each of these jobs that can be admitted; each sees the ones before it. One that is refused or rejected
+    /// holds up no other.
+    EnqueueEach {
+        /// The jobs.
+        incoming: Vec<Incoming>,
+        /// Under which idempotency key to remember the answer.
+        memo: Option<Memo>,
+    },
     /// Lets something happen to a job.
     Step {
         /// The job.
         id: JobId,
         /// What happens.
         event: Event,
+    },
+    /// Lets something happen to the jobs that carry a key, the newest first, of equally new ones the larger id
+    /// first. Those to which it cannot happen are passed over; it is refused if there is no other.
+    StepHolders {
+        /// The key.
+        key: Key,
+        /// What happens.
+        event: Event,
+        /// At most to so many.
+        limit: usize,
     },
     /// Lets a queue give out no jobs. Makes the queue if it was never used.
     Pause(QueueName),

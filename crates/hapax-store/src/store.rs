@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 
-use crate::{Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, StoreError, Totals};
+use crate::{
+    Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page, QueueFacts,
+    QueueQuery, StoreError, Totals,
+};
 
 /// What a store promises to answer.
 pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
@@ -37,6 +40,12 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// The job of that id.
     fn get(&self, id: JobId) -> Reply<Option<Job>>;
+
+    /// The jobs that carry a key. A read like any other: it does not hold up those that write.
+    fn holders(&self, query: HolderQuery) -> Reply<Holders>;
+
+    /// Jobs that carry a key and have not ended, in the order in which they were accepted.
+    fn held_keys(&self, query: HeldQuery) -> Reply<HeldPage>;
 
     /// Dead letters, newest first.
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>>;

@@ -112,7 +112,7 @@ impl Code {
                 name: "not_found",
                 status: 404,
                 retryable: false,
-                meaning: "There is no such job, dead letter or path.",
+                meaning: "There is no such job, dead letter, key or path.",
                 hint: "Check the id and the path; finished jobs are removed when their retention ends.",
             },
             Code::MethodNotAllowed => &Row {
@@ -162,7 +162,8 @@ impl Code {
                 name: "payload_too_large",
                 status: 413,
                 retryable: false,
-                meaning: "The body, or one job in it, is larger than the server takes.",
+                meaning: "The body, or one job in it, is larger than the server takes, or a waiting job would become so by \
+                          taking over what a duplicate brings.",
                 hint: "Keep large data elsewhere and pass a reference to it.",
             },
             Code::BatchTooLarge => &Row {
@@ -259,7 +260,8 @@ impl ErrorBody<'_> {
         out
     }
 
-    fn members(&self, o: &mut Object<'_>) {
+    /// Writes the members of the error into an object.
+    pub fn members(&self, o: &mut Object<'_>) {
         let Self { code, message, details, request_id, hint } = *self;
         o.text("code", code.name());
         o.text("type", code.name());

@@ -2,9 +2,8 @@
 
 use hapax_core::{Cause, Delivery, GivenTime, Job, Phase, RetryPolicy, Spec, Timestamp, WorkerId};
 
-use crate::failure;
-use crate::policy;
 use crate::writer::{Object, object};
+use crate::{failure, retry, unique};
 
 /// The members that the server itself gives a job or a reply that shows one. An attribute of a client with
 /// such a name would stand beside them a second time.
@@ -96,6 +95,8 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
         retry_delay,
         ledger: _,
         reentered_beside: _,
+        released: _,
+        first_start: _,
     } = job;
     o.raw("specversion", "\"1.0\"");
     o.plain("id", id);
@@ -115,9 +116,7 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
     facts(o, phase);
     o.number_if("retry_delay_ms", retry_delay.map(|delay| delay.as_millis()));
     wishes(o, spec);
-    if let Some(unique) = &spec.unique {
-        policy::unique(o, unique, job);
-    }
+    unique::members(o, job);
     if let Some(current) = history.current() {
         o.object("error", |o| failure::members(o, current));
     }
@@ -130,7 +129,7 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
 /// The moments that belong to the job's present place.
 fn moments(o: &mut Object<'_>, phase: &Phase) {
     match phase {
-        Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending | Phase::Active { .. } => {}
+        Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending { .. } | Phase::Active { .. } => {}
         Phase::Retryable { at } => {
             // The suite reads the first, the events document writes the second.
             o.moment("next_attempt_at", *at);
@@ -156,7 +155,7 @@ fn facts(o: &mut Object<'_>, phase: &Phase) {
         Phase::Completed { result: None, .. }
         | Phase::Scheduled { .. }
         | Phase::Available { .. }
-        | Phase::Pending
+        | Phase::Pending { .. }
         | Phase::Retryable { .. }
         | Phase::Discarded { .. } => {}
     }
@@ -191,7 +190,7 @@ fn wishes(o: &mut Object<'_>, spec: &Spec) {
     if spec.retry == RetryPolicy::default() {
         o.raw("retry", DEFAULT_RETRY);
     } else {
-        policy::retry(o, &spec.retry);
+        retry::policy(o, &spec.retry);
     }
 }
 

@@ -3,9 +3,10 @@
 
 pub mod error;
 pub mod job;
+pub mod unique;
 pub mod writer;
 
 mod failure;
-mod policy;
+mod retry;
 
-pub use policy::{backoff_name, exhaustion_name};
+pub use retry::{backoff_name, exhaustion_name};

@@ -1,12 +1,17 @@
 //! The command line. The same settings may stand in the environment and in a file; see `config.rs`.
 
+mod operator;
+
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+pub(crate) use operator::{Confirmation, Explain, Filter, Keys, KeysAction, Release, Remote, Remove, Show};
+
 use crate::value::{Listen, Span};
+use operator::{EXPLAIN_EXAMPLES, KEYS_EXAMPLES};
 
 /// A durable background-job server: a job that was accepted is never lost, a job that is declared unique
 /// exists once.
@@ -22,6 +27,12 @@ pub(crate) enum Command {
     /// Run the server: Open Job Spec over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<Serve>),
+    /// Ask a server what would happen to a job if it was enqueued, and why
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(Explain),
+    /// List the uniqueness keys that jobs hold, look at one, or set it free
+    #[command(after_help = KEYS_EXAMPLES)]
+    Keys(Keys),
 }
 
 #[derive(Debug, Args)]
@@ -120,7 +131,9 @@ pub(crate) enum LogFormat {
 const EXAMPLES: &str = "\
 Examples:
   hapax serve                  listen on 127.0.0.1:8080, keep jobs in ./hapax-data
-  hapax serve --help           everything that can be set";
+  hapax serve --help           everything that can be set
+  hapax explain job.json       why would this job be a duplicate, and of which?
+  hapax keys --older-than P1D  which keys are held for more than a day?";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:

@@ -81,7 +81,8 @@ impl Config {
             log_level,
             conformance,
         } = settings;
-        let Rules { visibility_timeout: usual, retention } = Rules::default();
+        let limits = limits(max_job_bytes, max_request_bytes);
+        let Rules { visibility_timeout: usual, retention, joined_bytes_max: _ } = Rules::default();
         let rules = Rules {
             visibility_timeout: visibility_timeout.map_or(usual, |span| span.0),
             retention: Retention {
@@ -89,8 +90,9 @@ impl Config {
                 cancelled: retain_cancelled.map_or(retention.cancelled, |span| span.0),
                 discarded: retain_discarded.map_or(retention.discarded, |span| span.0),
             },
+            // What a job takes over from duplicates makes it no larger than one that is sent.
+            joined_bytes_max: limits.job_bytes,
         };
-        let limits = limits(max_job_bytes, max_request_bytes);
         let config = Config {
             listen: listen.map_or_else(|| on_this_machine(PORT), |listen| listen.0),
             store: match store.unwrap_or(StoreKind::Embedded) {

@@ -1,11 +1,11 @@
-//! What the environment says under names that are not ours. Ours stand beside their flags, in `cli.rs`.
+//! What the environment says under names that have no flag. The others stand beside their flags, in `cli.rs`.
 
 use std::env::{self, VarError};
 
 use crate::failure::Failure;
-use crate::keys::Secret;
+use crate::secret::Secret;
 
-/// Settings under other names.
+/// Settings of the server under names that are not ours.
 #[derive(Default)]
 pub(crate) struct Environment {
     /// `OJS_PORT`.
@@ -27,6 +27,13 @@ impl Environment {
             log_filter: variable("RUST_LOG")?.filter(unless_empty),
         })
     }
+}
+
+/// `HAPAX_API_KEY`: what commands show to a server. It has no flag, because every user of a machine can read the
+/// command lines of all programs.
+pub(crate) fn shown_key() -> Result<Option<Secret>, Failure> {
+    let key = variable("HAPAX_API_KEY")?.filter(|text| !text.is_empty());
+    Ok(key.map(|secret| Secret::new(&secret)))
 }
 
 fn variable(name: &str) -> Result<Option<String>, Failure> {

@@ -1,32 +1,20 @@
 //! API keys: a file with a secret per line, of which only the hashes stay.
 
 use std::collections::HashSet;
-use std::fs::{File, Metadata};
-use std::io::Read as _;
 use std::path::Path;
 
 use hapax_http::ApiKey;
 use sha2::{Digest as _, Sha256};
 
 use crate::failure::Failure;
+use crate::secret::{self, Entry, Secret};
 
 /// Shortest secret that cannot be guessed over the network.
 const SECRET_MIN: usize = 16;
 /// Longest name of a key.
 const NAME_MAX: usize = 64;
-/// Largest file of keys: nobody has so many.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The name of the key from the environment.
 const DEFAULT_NAME: &str = "default";
-
-/// A text that must not be shown: it has no `Debug`.
-pub(crate) struct Secret(Box<str>);
-
-impl Secret {
-    pub(crate) fn new(text: &str) -> Secret {
-        Secret(text.into())
-    }
-}
 
 /// The keys of the file and of the environment.
 pub(crate) fn load(file: Option<&Path>, alone: Option<Secret>) -> Result<Vec<ApiKey>, Failure> {
@@ -34,12 +22,12 @@ pub(crate) fn load(file: Option<&Path>, alone: Option<Secret>) -> Result<Vec<Api
     if let Some(secret) = alone {
         let too_short =
             |_| Failure::new(format!("OJS_API_KEY is shorter than {SECRET_MIN} characters")).hint(RECIPE);
-        keys.push(key(DEFAULT_NAME, &secret.0).map_err(too_short)?);
+        keys.push(key(DEFAULT_NAME, secret.reveal()).map_err(too_short)?);
     }
     if let Some(path) = file {
-        let text = read(path)?;
+        let text = secret::read(path)?;
         let fault = |fault: String| Failure::new(format!("{}: {fault}", path.display())).hint(RECIPE);
-        keys.extend(parse(&text.0).map_err(fault)?);
+        keys.extend(parse(text.reveal()).map_err(fault)?);
     }
     let mut names = HashSet::new();
     match keys.iter().find(|key| !names.insert(&key.name)) {
@@ -51,44 +39,12 @@ pub(crate) fn load(file: Option<&Path>, alone: Option<Secret>) -> Result<Vec<Api
 const RECIPE: &str =
     "a key per line, as name:secret; to make one: echo \"worker:$(openssl rand -hex 32)\" >> FILE";
 
-fn read(path: &Path) -> Result<Secret, Failure> {
-    let failed =
-        |error| Failure::because(format!("could not read the API keys in {}", path.display()), &error);
-    let file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if is_open_to_all(&metadata) {
-        let sentence = format!(
-            "the API keys in {} can be read or changed by every user of this machine",
-            path.display()
-        );
-        return Err(Failure::new(sentence).hint(format!("chmod 600 {}", path.display())));
-    }
-    let mut text = String::new();
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
-    Ok(Secret(text.into()))
-}
-
-#[cfg(unix)]
-fn is_open_to_all(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o006 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open_to_all(_metadata: &Metadata) -> bool {
-    false
-}
-
 /// Faults name the line, never what stands in it.
 fn parse(text: &str) -> Result<Vec<ApiKey>, String> {
     let mut keys: Vec<ApiKey> = Vec::new();
-    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
+    for Entry { line: number, name, secret } in secret::entries(text) {
         let unnamed = format!("key-{}", keys.len() + 1);
-        let (name, secret) =
-            line.split_once(':').map_or((&*unnamed, line), |(name, secret)| (name.trim(), secret.trim()));
+        let name = name.unwrap_or(&unnamed);
         if !is_name(name) {
             return Err(format!(
                 "line {number}: a name is 1 to {NAME_MAX} letters, digits, dots, dashes and underscores"

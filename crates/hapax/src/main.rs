@@ -1,15 +1,22 @@
-//! `hapax`: the server, and where the program meets the system: command line, environment, clock, signals.
+//! `hapax`: the server, the commands that ask one, and where the program meets the system: command line, environment,
+//! clock, signals.
 
 mod banner;
 mod cli;
+mod client;
 mod clock;
 mod config;
 mod entropy;
 mod environment;
+mod explain;
 mod failure;
+mod held_keys;
 mod keys;
 mod logging;
+mod output;
+mod secret;
 mod serve;
+mod session;
 mod signals;
 mod value;
 
@@ -30,13 +37,26 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
-    let Command::Serve(serve) = Cli::parse().command;
+    let done = match Cli::parse().command {
+        Command::Serve(serve) => return serve_until_stopped(*serve),
+        Command::Explain(explain) => explain::run(&explain),
+        Command::Keys(keys) => held_keys::run(&keys),
+    };
+    ended(done, LogFormat::Text)
+}
+
+fn serve_until_stopped(serve: Serve) -> ExitCode {
     let mut format = serve.settings.log.unwrap_or(LogFormat::Text);
-    match start(*serve, &mut format) {
+    let done = start(serve, &mut format);
+    ended(done, format)
+}
+
+fn ended(done: Result<(), Failure>, format: LogFormat) -> ExitCode {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             logging::report(&failure, format);
-            ExitCode::FAILURE
+            failure.exit_code()
         }
     }
 }

@@ -50,7 +50,17 @@ fn text_that_is_not_json_is_refused() {
 #[test]
 fn json_that_is_no_object_is_refused() {
     let (_server, mut client) = start();
-    for path in ["jobs", "jobs/batch", "workers/fetch", "workers/ack", "workers/nack", "workers/heartbeat"] {
+    let paths = [
+        "jobs",
+        "jobs/batch",
+        "jobs/bulk",
+        "unique/explain",
+        "workers/fetch",
+        "workers/ack",
+        "workers/nack",
+        "workers/heartbeat",
+    ];
+    for path in paths {
         for body in ["[]", "null", "true", "5", "\"text\"", "[{}]"] {
             let answer = client.send(&Request::post(&format!("/ojs/v1/{path}"), body));
             assert_eq!(answer.status, 400, "{path} {body}: {}", answer.body);

@@ -3,7 +3,9 @@
 
 mod bodies;
 mod connections;
+mod keys;
 mod limits;
+mod many;
 mod members;
 mod workers;
 
@@ -12,7 +14,7 @@ use e2e::{Client, Server, job};
 /// Panics unless the default queue is empty and a good request is still served on the same connection.
 #[track_caller]
 fn nothing_was_stored(client: &mut Client) {
-    for state in ["available", "scheduled", "active", "retryable", "completed", "discarded"] {
+    for state in ["available", "scheduled", "pending", "active", "retryable", "completed", "discarded"] {
         assert_eq!(client.count("default", state), 0, "{state} jobs");
     }
     let id = client.create(&job("still.there"));

@@ -105,7 +105,7 @@ fn a_job_that_does_not_exist_is_not_found() {
 #[test]
 fn numbers_in_a_query_are_bounded() {
     let (_server, mut client) = start();
-    for path in ["/ojs/v1/queues", "/ojs/v1/dead-letter", "/ojs/v1/events"] {
+    for path in ["/ojs/v1/queues", "/ojs/v1/dead-letter", "/ojs/v1/events", "/ojs/v1/unique/keys"] {
         for query in ["limit=-1", "limit=x", "limit=1e9", "limit=99999999999999999999"] {
             let answer = client.get(&format!("{path}?{query}"));
             assert!(answer.status < 500, "{path}?{query}: {}", answer.body);

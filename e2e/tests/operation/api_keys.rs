@@ -40,7 +40,13 @@ fn without_a_key_nothing_is_answered() {
     let body = job("a.b").text();
     for request in [
         Request::post("/ojs/v1/jobs", body.clone()),
-        Request::post("/ojs/v1/jobs/batch", body),
+        Request::post("/ojs/v1/jobs/batch", body.clone()),
+        Request::post("/ojs/v1/jobs/bulk", body.clone()),
+        Request::post("/ojs/v1/unique/explain", body),
+        Request::new("GET", "/ojs/v1/unique/keys"),
+        Request::new("GET", &format!("/ojs/v1/unique/keys/{}", "0".repeat(64))),
+        Request::new("POST", &format!("/ojs/v1/unique/keys/{}/release", "0".repeat(64))),
+        Request::new("DELETE", "/ojs/v1/job-keys/name"),
         Request::post("/ojs/v1/workers/fetch", r#"{"queues":["default"]}"#),
         Request::post("/ojs/v1/workers/ack", "{}"),
         Request::new("GET", "/ojs/v1/queues"),

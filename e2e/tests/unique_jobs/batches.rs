@@ -46,3 +46,40 @@ fn a_bad_job_in_a_batch_is_named_and_nothing_is_stored() {
     assert_eq!(answer["error"]["details"]["index"], 1, "{}", answer.body);
     assert_eq!(client.count("default", "available"), 0);
 }
+
+#[test]
+fn a_batch_that_is_refused_lets_no_successor_go() {
+    let server = Server::start();
+    let mut client = server.client();
+    let latest = job("sync").unique(json!({"on_conflict": "ignore", "while_active": "queue_latest"}));
+    client.create(&latest);
+    let running = client.fetch_one("default");
+    let successor = client.create(&latest);
+    client.create(&job("alone").on_conflict("reject"));
+    let replacing = job("sync").unique(json!({"states": ["active"], "on_conflict": "replace"}));
+    client.batch(&[replacing.clone(), job("alone").on_conflict("reject")]).is_refusal(409, "duplicate");
+    assert_eq!((client.state(&running.id), client.state(&successor)), ("active".into(), "pending".into()));
+    client.batch(&[replacing, job("other")]).is(201);
+    assert_eq!(
+        (client.state(&running.id), client.state(&successor)),
+        ("cancelled".into(), "available".into())
+    );
+}
+
+#[test]
+fn a_batch_waits_behind_a_running_job_as_one() {
+    let server = Server::start();
+    let mut client = server.client();
+    let latest = |number: u32| {
+        let policy = json!({"on_conflict": "ignore", "while_active": "queue_latest"});
+        job("sync").args(json!([number])).unique(policy)
+    };
+    client.create(&latest(1));
+    let running = client.fetch_one("default");
+    let answer = client.batch(&[latest(2), latest(3), latest(4)]);
+    let id = answer.is(201).text("/jobs/0/id").to_owned();
+    assert!(answer.list("/jobs").iter().all(|job| job["id"] == id.as_str()), "{}", answer.body);
+    client.ack(&running).is(200);
+    let next = client.fetch_one("default");
+    assert_eq!((next.id, &next.job["args"]), (id, &json!([4])));
+}

@@ -1,9 +1,7 @@
 //! The `replace` member: the listed fields of the holder are overwritten, and nothing else.
 
-use e2e::{Client, FAR_FUTURE, Job, Server, job};
+use e2e::{Client, FAR_FUTURE, Holder, Job, Server, job};
 use serde_json::{Value, json};
-
-use crate::Holder;
 
 fn updating(replace: &Value) -> Job {
     job("digest.send").unique(json!({"keys": ["type"], "states": "all", "replace": replace}))

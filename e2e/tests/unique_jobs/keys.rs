@@ -164,3 +164,32 @@ fn a_key_of_the_clients_own_counts_per_queue_if_it_says_so() {
     client.create(&own.clone().on("b"));
     client.enqueue(&own.on("a")).is_refusal(409, "duplicate");
 }
+
+#[test]
+fn only_the_named_members_of_meta_count() {
+    let server = Server::start();
+    let mut client = server.client();
+    let warm = |meta: serde_json::Value| {
+        job("cache.warm")
+            .with("meta", meta)
+            .unique(json!({"keys": ["meta"], "meta_keys": ["tenant", "region"]}))
+    };
+    client.create(&warm(json!({"tenant": "acme", "region": "eu", "trace": "a"})));
+    let same = warm(json!({"trace": "b", "region": "eu", "tenant": "acme"}));
+    client.enqueue(&same).is_refusal(409, "duplicate");
+    client.create(&warm(json!({"tenant": "acme", "region": "us", "trace": "a"})));
+    client.enqueue(&warm(json!({"tenant": "acme"}))).is_refusal(400, "invalid_request");
+}
+
+#[test]
+fn names_of_members_may_be_chosen_in_any_order() {
+    let server = Server::start();
+    let mut client = server.client();
+    let by = |names: serde_json::Value| {
+        let policy = json!({"keys": ["args", "type"], "args_keys": names});
+        job("a.b").args(json!([{"a": 1, "b": 2}])).unique(policy)
+    };
+    client.create(&by(json!(["a", "b"])));
+    client.enqueue(&by(json!(["b", "a"]))).is_refusal(409, "duplicate");
+    client.enqueue(&by(json!(["b", "a", "b"]))).is_refusal(400, "invalid_request");
+}

@@ -1,10 +1,8 @@
 //! The parts of a policy: periods, anchors, states and their groups, and who is asked.
 
 use e2e::clock::{self, SOON};
-use e2e::{Client, FAR_FUTURE, Job, Server, job};
+use e2e::{Client, FAR_FUTURE, Holder, Job, Server, job};
 use serde_json::{Value, json};
-
-use crate::Holder;
 
 fn policy(kind: &str, policy: &Value) -> Job {
     job(kind).unique(policy.clone())
@@ -157,4 +155,34 @@ fn an_exhausted_holder_frees_its_key_and_a_retrying_one_does_not() {
     client.enqueue(&send).is_refusal(409, "duplicate");
     assert_eq!(client.nack(&again).is(200)["state"], "discarded");
     client.create(&send);
+}
+
+#[test]
+fn a_group_of_states_is_shown_as_its_states() {
+    let groups = [
+        ("incomplete", vec!["scheduled", "available", "pending", "active", "retryable"]),
+        ("scheduled", vec!["scheduled"]),
+        ("successful", vec!["scheduled", "available", "pending", "active", "retryable", "completed"]),
+        (
+            "all",
+            vec![
+                "scheduled",
+                "available",
+                "pending",
+                "active",
+                "retryable",
+                "completed",
+                "cancelled",
+                "discarded",
+            ],
+        ),
+    ];
+    let server = Server::start();
+    let mut client = server.client();
+    for (group, states) in groups {
+        let answer = client.enqueue(&policy(&format!("group.{group}"), &json!({"states": group})));
+        let shown = answer.is(201)["job"]["unique"]["states"].as_array().expect("states").clone();
+        assert_eq!(shown.len(), states.len(), "{group}: {shown:?}");
+        assert!(states.iter().all(|state| shown.contains(&json!(state))), "{group}: {shown:?}");
+    }
 }

@@ -1,10 +1,8 @@
 //! The eleven scenarios of the unique-jobs document, section 14.
 
 use e2e::clock::{self, SOON};
-use e2e::{Server, job, together};
+use e2e::{Holder, Server, job, together};
 use serde_json::json;
-
-use crate::Holder;
 
 #[test]
 fn scenario_01_basic_deduplication() {

@@ -1,12 +1,7 @@
 //! Each strategy against a holder in each state.
 
-use e2e::{Client, FAR_FUTURE, INCOMPLETE, Job, Server, TERMINAL, job};
+use e2e::{Client, EVERY_STATE, FAR_FUTURE, Holder, INCOMPLETE, Job, Server, TERMINAL, job};
 use serde_json::json;
-
-use crate::Holder;
-
-const EVERY_STATE: [&str; 8] =
-    ["scheduled", "available", "pending", "retryable", "active", "completed", "cancelled", "discarded"];
 
 /// A job unique by its type in every state, so that terminal holders count too.
 fn duplicate(kind: &str, strategy: &str) -> Job {
@@ -32,6 +27,7 @@ fn reject_leaves_the_holder_as_it_is_in_every_state() {
         answer.is_refusal(409, "duplicate");
         assert_eq!(answer["error"]["details"]["existing_job_id"], holder.id.as_str(), "{state}");
         assert_eq!(answer["error"]["details"]["existing_job_state"], *state);
+        assert_eq!(answer["error"]["details"]["outcome"], "rejected");
         assert_eq!(client.state(&holder.id), *state);
         assert_eq!(client.job(&holder.id)["args"], json!([{"version": 1}]), "{state}");
     });
@@ -101,7 +97,7 @@ fn replace_except_schedule_updates_a_scheduled_holder_in_place() {
         assert_eq!(answer.id(), holder.id);
         assert_eq!(answer["deduplicated"], true);
         assert_eq!(answer["outcome"], "updated");
-        let updated = answer["updated"].as_array().expect("the changed fields");
+        let updated = answer.list("/updated");
         for field in ["args", "priority"] {
             assert!(updated.contains(&json!(field)), "{}", answer.body);
         }

@@ -16,7 +16,7 @@ pub(crate) fn created(job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
     push(events, job, at, arrival(job, CancelledBy::Request));
 }
 
-/// A holder was called off for a duplicate, or took over values of one.
+/// A holder was called off for a duplicate, took over values of one, or gave up its key.
 pub(crate) fn taken_over(before: State, job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
     if before != job.state() {
         push(events, job, at, arrival(job, CancelledBy::Replacement));
@@ -87,7 +87,7 @@ fn arrival(job: &Job, by: CancelledBy) -> Option<JobFact> {
         Phase::Discarded { cause: Cause::Failed | Cause::LeaseExpired(_), .. } => {
             JobFact::Discarded { total_attempts: attempt, last_error: error(job) }
         }
-        Phase::Pending | Phase::Active { .. } => return None,
+        Phase::Pending { .. } | Phase::Active { .. } => return None,
     })
 }
 
@@ -103,7 +103,7 @@ fn failure(job: &Job) -> Option<JobFact> {
         Phase::Retryable { .. } | Phase::Discarded { .. } | Phase::Available { lapsed: Some(_) } => {}
         Phase::Available { lapsed: None }
         | Phase::Scheduled { .. }
-        | Phase::Pending
+        | Phase::Pending { .. }
         | Phase::Active { .. }
         | Phase::Completed { .. }
         | Phase::Cancelled { .. } => return None,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{at, id, job_in, rules, spec};
-use crate::unique::{Replacement, Strategy, UniquePolicy};
+use crate::unique::{Field, Replacement, Strategy, UniquePolicy};
 use crate::{GivenTime, Json, Priority, QueueName, StateSet};
 
 fn unique(on_conflict: Strategy) -> UniquePolicy {
@@ -13,7 +13,7 @@ fn incoming(policy: Option<UniquePolicy>) -> Incoming {
     Incoming {
         id: id(9),
         key: policy.as_ref().map(|_| Key::of_text("k")),
-        spec: Spec { unique: policy, args: Json::from_trusted("[9]"), ..spec() },
+        spec: Spec { unique: policy.map(Into::into), args: Json::from_trusted("[9]"), ..spec() },
         pending: false,
         request_id: Some("req_1".into()),
     }
@@ -29,7 +29,7 @@ fn scheduled(mut incoming: Incoming, seconds: i64) -> Incoming {
 }
 
 fn admit(incoming: Incoming, holders: Vec<Job>) -> Admission {
-    incoming.admit(holders, at(50), &rules())
+    incoming.admit(holders, at(50), &rules()).unwrap()
 }
 
 fn replacing(fields: &[Field]) -> UniquePolicy {
@@ -135,3 +135,5 @@ fn a_replaced_start_moves_a_waiting_holder() {
         assert_eq!(moved(state, 70), holder(state).phase);
     }
 }
+
+mod in_place;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::testing::{at, claimed, job, job_in, rules, steady_retry};
+use crate::unique::{JobKey, JobKeyMode, Key};
 use crate::{Backoff, GivenTime, Retention, RetryPolicy, Spec, Timeout};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -71,8 +72,18 @@ fn events() -> Vec<(&'static str, Event)> {
         ("activate", Event::Activate),
         ("revive", Event::Revive { patch: SpecPatch::default() }),
         ("forget", Event::Forget),
+        ("release the key", Event::Release { reason: None }),
+        ("remove by job key", Event::RemoveByKey),
         ("time passes", Event::TimePassed { chance: Chance(0) }),
     ]
+}
+
+/// A job with a job key.
+fn named(state: State) -> Job {
+    let job = job_in(state);
+    let unique = Uniqueness::JobKey(JobKey { name: "abc".into(), mode: JobKeyMode::Replace });
+    let spec = Arc::new(Spec { unique: Some(unique), ..(*job.spec).clone() });
+    Job { key: Some(Key::of_text("k")), spec, ..job }
 }
 
 /// The table that stands in docs/states.md. A dash is a refusal.
@@ -85,7 +96,8 @@ fn table() -> String {
     for (name, event) in events() {
         write!(text, "| {name} |").unwrap();
         for state in State::ALL {
-            let cell = match decide(&job_in(state), event.clone(), Timestamp::MAX, &rules()) {
+            let holder = named(state);
+            let cell = match decide(&holder, event.clone(), Timestamp::MAX, &rules()) {
                 Ok(Transition::To(next)) => next.state().name(),
                 Ok(Transition::Removed) => "removed",
                 Err(_) => "–",
@@ -359,7 +371,7 @@ fn a_finished_job_stays_as_long_as_its_own_policy_counts_on_it() {
         period: Some(Duration::from_hours(24 * 30)),
         ..UniquePolicy::default()
     };
-    done.spec = Arc::new(Spec { unique: Some(policy), ..(*done.spec).clone() });
+    done.spec = Arc::new(Spec { unique: Some(policy.into()), ..(*done.spec).clone() });
     done.key = Some(Key::of_text("x"));
     assert_eq!(next_due(&done, &rules()), Some(done.created_at + Duration::from_hours(24 * 30)));
 }
@@ -387,7 +399,7 @@ fn a_revived_job_has_the_key_of_its_new_values() {
         ..UniquePolicy::default()
     };
     dead.spec = Arc::new(Spec {
-        unique: Some(policy),
+        unique: Some(policy.into()),
         args: Json::from_trusted("[{\"user\":1}]"),
         ..(*dead.spec).clone()
     });
@@ -400,4 +412,27 @@ fn a_revived_job_has_the_key_of_its_new_values() {
     assert_eq!(next(&dead, Event::Revive { patch: SpecPatch::default() }, at(9)).key, dead.key);
     let refused = decide(&dead, revive("[{\"other\":2}]"), at(9), &rules());
     assert!(matches!(refused, Err(Refusal::KeyImpossible { .. })), "{refused:?}");
+}
+
+#[test]
+fn an_operator_takes_the_key_and_nothing_else() {
+    use crate::unique::Releaser;
+    let held = Job { key: Some(Key::of_text("k")), ..job_in(State::Active) };
+    let freed = next(&held, Event::Release { reason: Some("stuck".into()) }, at(7));
+    let release = freed.released.clone().unwrap();
+    assert_eq!((release.at, release.key, release.by), (at(7), Key::of_text("k"), Releaser::Operator));
+    assert_eq!(release.reason.as_deref(), Some("stuck"));
+    assert_eq!(Job { key: held.key, released: None, ..freed.clone() }, held);
+    let again = decide(&freed, Event::Release { reason: None }, at(8), &rules());
+    assert_eq!(again, Err(Refusal::KeyNotHeld));
+}
+
+#[test]
+fn a_running_job_whose_name_was_removed_fails_for_good() {
+    let held = named(State::Active);
+    let removed = next(&held, Event::RemoveByKey, at(7));
+    assert_eq!((removed.key, removed.state()), (None, State::Active));
+    assert_eq!(next(&removed, fail_with(error("x")), at(8)).state(), State::Discarded);
+    let without_name = Job { key: held.key, ..job_in(State::Available) };
+    assert_eq!(decide(&without_name, Event::RemoveByKey, at(7), &rules()), Err(Refusal::KeyNotHeld));
 }

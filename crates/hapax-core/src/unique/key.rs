@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-use super::UniquePolicy;
+use super::{JobKey, UniquePolicy, Uniqueness};
 use crate::canonical::{self, CanonicalError, Part};
 use crate::json::{Limits, Node, Value, read};
 use crate::{JobType, QueueName, Spec};
@@ -118,8 +118,12 @@ pub fn key_of(
 
 /// The key of a stored job whose values have changed. The texts were read by the server before, so they are JSON.
 pub(crate) fn rekeyed(spec: &Spec) -> Result<Key, KeyError> {
+    let policy = match &spec.unique {
+        Some(Uniqueness::JobKey(job_key)) => return Ok(JobKey::key(&job_key.name)?),
+        Some(Uniqueness::Policy(policy)) => policy.clone(),
+        None => UniquePolicy::default(),
+    };
     let unlimited = Limits { depth_max: Limits::DEPTH_CEILING };
-    let policy = spec.unique.clone().unwrap_or_default();
     match (read(spec.args.as_str(), unlimited), read(spec.meta.as_str(), unlimited)) {
         (Ok(args), Ok(meta)) => {
             key_of(&policy, &spec.kind, &spec.queue, &args, Some(&meta)).map(|keyed| keyed.key)

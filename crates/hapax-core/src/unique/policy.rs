@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Job, State, StateSet, Timestamp};
+use super::{Anchor, Replacement, Watch};
+use crate::{State, StateSet};
 
 /// A unique policy, complete: what the client left out has its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,38 @@ pub struct UniquePolicy {
     pub on_conflict: Strategy,
     /// The fields of the holder that a duplicate overwrites, instead of `on_conflict`.
     pub replace: Option<Replacement>,
+    /// How far a duplicate moves the start of a waiting holder, instead of `on_conflict`.
+    pub debounce: Option<Debounce>,
+    /// What becomes of a duplicate while a holder runs, if not what becomes of it otherwise.
+    pub while_active: Option<WhileActive>,
+}
+
+/// How long a job waits for others like it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Debounce {
+    /// How long after the newest duplicate the job starts.
+    pub wait: Duration,
+    /// How far duplicates may move its start in all; without end if not given.
+    pub max_wait: Option<Duration>,
+}
+
+/// What becomes of a duplicate while a holder runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhileActive {
+    /// One successor waits for the end of the running holder; the newest duplicate wins.
+    QueueLatest,
+}
+
+impl WhileActive {
+    /// Every choice.
+    pub const ALL: [WhileActive; 1] = [WhileActive::QueueLatest];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WhileActive::QueueLatest => "queue_latest",
+        }
+    }
 }
 
 /// The optional parts of a key. The type is always part of it.
@@ -37,31 +70,6 @@ pub struct Dimensions {
     pub args: bool,
     /// Jobs with other metadata are others.
     pub meta: bool,
-}
-
-/// The moment of the holder from which a period runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
-    /// When it was accepted.
-    CreatedAt,
-    /// When it was to start; when it was accepted, if it was never scheduled.
-    ScheduledAt,
-    /// When it ended; as long as it has not, the period has not begun.
-    FinishedAt,
-}
-
-impl Anchor {
-    /// Every anchor.
-    pub const ALL: [Anchor; 3] = [Anchor::CreatedAt, Anchor::ScheduledAt, Anchor::FinishedAt];
-
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Anchor::CreatedAt => "created_at",
-            Anchor::ScheduledAt => "scheduled_at",
-            Anchor::FinishedAt => "finished_at",
-        }
-    }
 }
 
 /// What happens to a duplicate.
@@ -93,112 +101,6 @@ impl Strategy {
     }
 }
 
-/// A field of a holder that a duplicate may overwrite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Field {
-    /// The arguments.
-    Args,
-    /// The metadata.
-    Meta,
-    /// The priority.
-    Priority,
-    /// The queue.
-    Queue,
-    /// The start time.
-    ScheduledAt,
-    /// The labels.
-    Tags,
-    /// The number of attempts.
-    MaxAttempts,
-    /// The type.
-    Type,
-}
-
-impl Field {
-    /// Every field.
-    pub const ALL: [Field; 8] = [
-        Field::Args,
-        Field::Meta,
-        Field::Priority,
-        Field::Queue,
-        Field::ScheduledAt,
-        Field::Tags,
-        Field::MaxAttempts,
-        Field::Type,
-    ];
-
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Field::Args => "args",
-            Field::Meta => "meta",
-            Field::Priority => "priority",
-            Field::Queue => "queue",
-            Field::ScheduledAt => "scheduled_at",
-            Field::Tags => "tags",
-            Field::MaxAttempts => "max_attempts",
-            Field::Type => "type",
-        }
-    }
-}
-
-/// A set of fields in one byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FieldSet(u8);
-
-impl FieldSet {
-    /// The set with one more field.
-    #[must_use]
-    pub const fn with(self, field: Field) -> FieldSet {
-        FieldSet(self.0 | 1 << field as u8)
-    }
-
-    /// Whether the set names the field.
-    pub const fn contains(self, field: Field) -> bool {
-        self.0 & (1 << field as u8) != 0
-    }
-
-    /// Whether the set names no field.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The fields of the set.
-    pub fn iter(self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().filter(move |f| self.contains(*f))
-    }
-}
-
-impl FromIterator<Field> for FieldSet {
-    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Self {
-        fields.into_iter().fold(FieldSet::default(), FieldSet::with)
-    }
-}
-
-/// The fields that a duplicate overwrites, by the state of the holder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Replacement([FieldSet; 8]);
-
-impl Replacement {
-    /// The same fields in every state.
-    pub const fn everywhere(fields: FieldSet) -> Replacement {
-        Replacement([fields; 8])
-    }
-
-    /// With these fields in this state.
-    #[must_use]
-    pub const fn with(mut self, state: State, fields: FieldSet) -> Replacement {
-        self.0[state as usize] = fields;
-        self
-    }
-
-    /// The fields that are overwritten in this state.
-    pub const fn fields(&self, state: State) -> FieldSet {
-        self.0[state as usize]
-    }
-}
-
 /// A policy that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
@@ -219,6 +121,27 @@ pub enum PolicyError {
     /// An empty own key is a mistake.
     #[error("key must not be empty")]
     EmptyKey,
+    /// A job that does not wait cannot be overtaken by another.
+    #[error("debounce.wait must be longer than zero")]
+    NoWait,
+    /// Duplicates could not move the start at all.
+    #[error("debounce.max_wait must be longer than zero; leave it out for no limit")]
+    NoMaxWait,
+    /// Debouncing moves what waits for its start; without that state it would never find anything.
+    #[error("debounce needs the state scheduled among states, since that is where a debounced job waits")]
+    DebounceWithoutScheduled,
+    /// Debouncing has no meaning for what has ended.
+    #[error("debounce moves a job that waits; states must not name {0}")]
+    DebounceEnded(State),
+    /// Two answers to the same question.
+    #[error("replace and debounce both say what a duplicate changes; send one of the two")]
+    ReplaceAndDebounce,
+    /// The same.
+    #[error("replace and while_active both say what a duplicate changes; send one of the two")]
+    ReplaceAndWhileActive,
+    /// The successor must be found by the next duplicate, and the running holder by the first.
+    #[error("while_active needs the state {0} among states")]
+    WhileActiveWithout(State),
 }
 
 impl Default for UniquePolicy {
@@ -234,30 +157,8 @@ impl Default for UniquePolicy {
             states: StateSet::INCOMPLETE,
             on_conflict: Strategy::Reject,
             replace: None,
-        }
-    }
-}
-
-/// What a policy needs to know of a holder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holder {
-    /// Where it is.
-    pub state: State,
-    /// When it was accepted.
-    pub created_at: Timestamp,
-    /// When it was to start.
-    pub scheduled_at: Option<Timestamp>,
-    /// When it ended.
-    pub finished_at: Option<Timestamp>,
-}
-
-impl From<&Job> for Holder {
-    fn from(job: &Job) -> Holder {
-        Holder {
-            state: job.state(),
-            created_at: job.created_at,
-            scheduled_at: job.spec.scheduled_at.as_ref().map(|given| given.at),
-            finished_at: job.phase.finished_at(),
+            debounce: None,
+            while_active: None,
         }
     }
 }
@@ -281,23 +182,47 @@ impl UniquePolicy {
         if self.dimensions.meta && self.meta_keys.as_ref().is_none_or(Vec::is_empty) {
             return Err(PolicyError::NoMetaKeys);
         }
+        self.validate_debounce()?;
+        self.validate_while_active()
+    }
+
+    fn validate_debounce(&self) -> Result<(), PolicyError> {
+        let Some(Debounce { wait, max_wait }) = self.debounce else { return Ok(()) };
+        if self.replace.is_some() {
+            return Err(PolicyError::ReplaceAndDebounce);
+        }
+        if wait.is_zero() {
+            return Err(PolicyError::NoWait);
+        }
+        if max_wait.is_some_and(|max_wait| max_wait.is_zero()) {
+            return Err(PolicyError::NoMaxWait);
+        }
+        if let Some(ended) = self.states.iter().find(|state| state.is_terminal()) {
+            return Err(PolicyError::DebounceEnded(ended));
+        }
+        if !self.states.contains(State::Scheduled) {
+            return Err(PolicyError::DebounceWithoutScheduled);
+        }
         Ok(())
     }
 
-    /// Whether a holder with an equal key makes the incoming job a duplicate.
-    pub fn covers(&self, holder: Holder, now: Timestamp) -> bool {
-        self.states.contains(holder.state) && self.window_end(holder).is_none_or(|end| end > now)
+    fn validate_while_active(&self) -> Result<(), PolicyError> {
+        if self.while_active.is_none() {
+            return Ok(());
+        }
+        if self.replace.is_some() {
+            return Err(PolicyError::ReplaceAndWhileActive);
+        }
+        let needed = [State::Active, State::Pending];
+        match needed.into_iter().find(|state| !self.states.contains(*state)) {
+            Some(missing) => Err(PolicyError::WhileActiveWithout(missing)),
+            None => Ok(()),
+        }
     }
 
-    /// When the holder stops to count; never if nothing is returned.
-    pub fn window_end(&self, holder: Holder) -> Option<Timestamp> {
-        let period = self.period?;
-        let from = match self.period_from {
-            Anchor::CreatedAt => holder.created_at,
-            Anchor::ScheduledAt => holder.scheduled_at.unwrap_or(holder.created_at),
-            Anchor::FinishedAt => holder.finished_at?,
-        };
-        Some(from + period)
+    /// Which holders count.
+    pub const fn watch(&self) -> Watch {
+        Watch { states: self.states, period: self.period, period_from: self.period_from }
     }
 }
 

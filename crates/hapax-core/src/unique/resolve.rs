@@ -1,7 +1,7 @@
 //! The one decision about an incoming unique job.
 
-use super::{FieldSet, Holder, Strategy, UniquePolicy};
-use crate::{Job, JobId, State, Timestamp};
+use super::{Debounce, FieldSet, Holder, Strategy, UniquePolicy, Uniqueness, job_key};
+use crate::{Job, JobId, Phase, State, Timestamp};
 
 /// What becomes of an incoming job.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +12,7 @@ pub enum Resolution {
     Replace(Vec<JobId>),
     /// The holder is the answer, untouched.
     Existing(JobId),
-    /// The holder takes over these fields of it.
+    /// The holder takes over what it says.
     Update {
         /// Which holder.
         holder: JobId,
@@ -21,6 +21,10 @@ pub enum Resolution {
     },
     /// It is refused because of this holder.
     Reject(JobId),
+    /// It is created, and waits until this holder has ended.
+    Queue(JobId),
+    /// It is created, and this running holder gives up its key and its retries.
+    Supersede(JobId),
 }
 
 /// What a holder takes over from a duplicate.
@@ -30,15 +34,39 @@ pub enum Takeover {
     Fields(FieldSet),
     /// Everything but the start time.
     AllButSchedule,
+    /// Everything, and its start moves away. Arrays of both are joined.
+    Debounce(Debounce),
+    /// Everything.
+    Latest,
+    /// Everything, as if it were new; its own start time only if it is to keep it. Arrays of both are joined.
+    Renew {
+        /// Whether it keeps its place in time.
+        keeps_start: bool,
+    },
 }
 
-/// What becomes of an incoming job whose key these jobs hold. Holders that the policy does not cover may
-/// be among them; the incoming job's policy decides, never the holder's.
-pub fn resolve(policy: &UniquePolicy, holders: &[Job], now: Timestamp) -> Resolution {
-    let mut covered: Vec<&Job> =
-        holders.iter().filter(|job| policy.covers(Holder::from(*job), now)).collect();
+/// What becomes of an incoming job whose key these jobs hold. Holders that do not count may be among them; what the
+/// incoming job says decides, never what the holder said.
+pub fn resolve(uniqueness: &Uniqueness, holders: &[Job], now: Timestamp) -> Resolution {
+    let watch = uniqueness.watch();
+    let mut covered: Vec<&Job> = holders.iter().filter(|job| watch.covers(Holder::from(*job), now)).collect();
     covered.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
     let Some(newest) = covered.first() else { return Resolution::Create };
+    match uniqueness {
+        Uniqueness::JobKey(job_key) => job_key::resolve(job_key.mode, newest),
+        Uniqueness::Policy(policy) => by_policy(policy, newest, &covered),
+    }
+}
+
+fn by_policy(policy: &UniquePolicy, newest: &Job, covered: &[&Job]) -> Resolution {
+    if policy.while_active.is_some()
+        && let Some(queued) = queue_latest(policy, covered)
+    {
+        return queued;
+    }
+    if let Some(debounce) = policy.debounce {
+        return debounced(debounce, covered);
+    }
     if let Some(replacement) = &policy.replace {
         let fields = replacement.fields(newest.state());
         return if fields.is_empty() {
@@ -50,8 +78,29 @@ pub fn resolve(policy: &UniquePolicy, holders: &[Job], now: Timestamp) -> Resolu
     match policy.on_conflict {
         Strategy::Reject => Resolution::Reject(newest.id),
         Strategy::Ignore => Resolution::Existing(newest.id),
-        Strategy::Replace => replace(&covered),
-        Strategy::ReplaceExceptSchedule => replace_except_schedule(&covered),
+        Strategy::Replace => replace(covered),
+        Strategy::ReplaceExceptSchedule => replace_except_schedule(covered),
+    }
+}
+
+/// One runs, one waits: a successor takes over the newest duplicate, and so does any other holder that waits beside
+/// a running one. Nothing if no holder runs and no successor waits.
+fn queue_latest(policy: &UniquePolicy, covered: &[&Job]) -> Option<Resolution> {
+    let takeover = policy.debounce.map_or(Takeover::Latest, Takeover::Debounce);
+    let update = |job: &Job| Resolution::Update { holder: job.id, takeover };
+    let is_successor = |job: &&&Job| matches!(job.phase, Phase::Pending { after: Some(_) });
+    if let Some(successor) = covered.iter().find(is_successor) {
+        return Some(update(successor));
+    }
+    let running = covered.iter().find(|job| job.state() == State::Active)?;
+    Some(waiting(covered).next().map_or(Resolution::Queue(running.id), update))
+}
+
+/// What runs has its arguments already: another job has to bring the new ones.
+fn debounced(debounce: Debounce, covered: &[&Job]) -> Resolution {
+    match waiting(covered).next() {
+        Some(job) => Resolution::Update { holder: job.id, takeover: Takeover::Debounce(debounce) },
+        None => Resolution::Create,
     }
 }
 
@@ -72,6 +121,10 @@ fn replace_except_schedule(covered: &[&Job]) -> Resolution {
 
 fn alive<'j>(covered: &[&'j Job]) -> impl Iterator<Item = &'j Job> {
     covered.iter().copied().filter(|job| !job.state().is_terminal())
+}
+
+fn waiting<'j>(covered: &[&'j Job]) -> impl Iterator<Item = &'j Job> {
+    covered.iter().copied().filter(|job| job.state().is_waiting())
 }
 
 #[cfg(test)]

@@ -12,14 +12,13 @@ use super::{Fault, Given, Place};
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("rate_limit", "rate limits"),
     ("ordering_key", "ordering keys"),
-    ("job_key", "job keys"),
-    ("job_key_mode", "job keys"),
     ("total_timeout", "a limit over all attempts"),
     ("enqueue_ttl", "a limit on the time in the queue"),
     ("heartbeat_timeout", "a limit on the time between heartbeats"),
-    ("debounce", "debouncing"),
-    ("while_active", "uniqueness while active"),
 ];
+
+/// Members of a unique policy that look like attributes of a job.
+const BELONGS_INTO_UNIQUE: &[&str] = &["debounce", "while_active"];
 
 /// Most unknown attributes of a job: each is compared with the others.
 const EXTRA_MAX: usize = 256;
@@ -51,6 +50,8 @@ pub(super) struct Envelope<'n, 'a> {
     pub(super) retry_policy: Slot<'n, 'a>,
     pub(super) max_attempts: Slot<'n, 'a>,
     pub(super) unique: Slot<'n, 'a>,
+    pub(super) job_key: Slot<'n, 'a>,
+    pub(super) job_key_mode: Slot<'n, 'a>,
     pub(super) delivery: Slot<'n, 'a>,
     pub(super) pending: Slot<'n, 'a>,
     /// Attributes that the server does not know.
@@ -111,6 +112,8 @@ impl<'n, 'a> Envelope<'n, 'a> {
             "retry_policy" => &mut self.retry_policy,
             "max_attempts" => &mut self.max_attempts,
             "unique" => &mut self.unique,
+            "job_key" => &mut self.job_key,
+            "job_key_mode" => &mut self.job_key_mode,
             "delivery" => &mut self.delivery,
             PENDING => &mut self.pending,
             _ => return None,
@@ -123,6 +126,10 @@ impl<'n, 'a> Envelope<'n, 'a> {
         }
         if let Some((_, feature)) = UNSUPPORTED.iter().find(|(attribute, _)| *attribute == name) {
             return if given.node.is_null() { Ok(()) } else { Err(Fault::unsupported(given.place, feature)) };
+        }
+        if BELONGS_INTO_UNIQUE.contains(&name) {
+            let problem = format_args!("belongs into unique: {{\"unique\": {{\"{name}\": …}}}}");
+            return if given.node.is_null() { Ok(()) } else { Err(Fault::new(given.place, problem)) };
         }
         if let Some((_, before)) = self.extra.iter().find(|(known, _)| *known == name) {
             return same(*before, given);

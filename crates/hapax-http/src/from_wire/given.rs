@@ -92,6 +92,15 @@ impl<'n, 'a> Given<'n, 'a> {
         self.node.as_object().map(|_| ()).ok_or_else(|| self.wrong(wanted))
     }
 
+    /// Refuses members of other names: a misspelt one would silently not be there.
+    pub(crate) fn expect_only(&self, known: &[&str]) -> Result<(), Fault> {
+        let names = self.node.as_object().unwrap_or_default().iter().map(|member| member.name.as_ref());
+        match names.into_iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(Fault::unknown(Place::Member(&self.place, name), "member", name, known)),
+            None => Ok(()),
+        }
+    }
+
     /// A worker's name.
     pub(crate) fn worker(&self) -> Result<WorkerId, Fault> {
         WorkerId::parse(self.text("the name of a worker")?).ok_or_else(|| {

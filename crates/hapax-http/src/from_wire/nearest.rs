@@ -3,12 +3,19 @@
 /// Longer names are not compared: nobody mistypes so many letters by accident.
 const LENGTH_MAX: usize = 40;
 
+/// So many letters of a name are enough to know it by its beginning.
+const BEGINNING_MIN: usize = 4;
+
 /// The nearest of the known names, if it is near at all.
 pub(super) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
     if found.len() > LENGTH_MAX {
         return None;
     }
     let found = found.to_lowercase();
+    let mut beginnings = known.iter().filter(|name| found.len() >= BEGINNING_MIN && name.starts_with(&found));
+    if let (Some(name), None) = (beginnings.next(), beginnings.next()) {
+        return Some(name);
+    }
     let near = known.iter().map(|name| (distance(&found, name), *name)).min()?;
     // A third of the letters may be wrong, and one always.
     (near.0 <= 1.max(near.1.len() / 3)).then_some(near.1)
@@ -49,6 +56,7 @@ mod tests {
             ("sattes", "states"),
             ("onConflict", "on_conflict"),
             ("on_conflcit", "on_conflict"),
+            ("on_c", "on_conflict"),
         ] {
             assert_eq!(nearest(found, &known), Some(meant), "{found}");
         }

@@ -1,10 +1,12 @@
 //! The queries of lists.
 
+use std::time::Duration;
+
 use axum::extract::Query;
 use axum::http::Uri;
 use hapax_broker::EventQuery;
-use hapax_core::{JobId, QueueName, Timestamp};
-use hapax_store::{DeadLetterQuery, QueueQuery};
+use hapax_core::{JobId, JobType, QueueName, Timestamp, parse_iso8601};
+use hapax_store::{DeadLetterQuery, HeldQuery, QueueQuery};
 use hapax_wire::error::Code;
 
 use super::{Fault, Place};
@@ -15,6 +17,8 @@ const LIMIT_DEFAULT: usize = 50;
 const LIMIT_MAX: usize = 1000;
 /// Events of a page unless the query says (Events 6.4).
 const EVENTS_DEFAULT: usize = 100;
+/// Jobs with one key that are shown unless the query says.
+const HOLDERS_DEFAULT: usize = 100;
 /// Furthest place at which a page may start: pages beyond are reached by cursor.
 const OFFSET_MAX: usize = 1_000_000;
 /// Most values of one filter.
@@ -63,6 +67,19 @@ impl Parameters {
         Ok(Listing { limit, offset: self.number("offset", 0, 0..=OFFSET_MAX)? })
     }
 
+    fn queue(&self) -> Result<Option<QueueName>, Fault> {
+        self.get("queue").map(QueueName::parse).transpose().map_err(|error| fault("queue", error))
+    }
+
+    /// A span in whole seconds or as an ISO 8601 duration.
+    fn span(&self, name: &str) -> Result<Option<Duration>, Fault> {
+        let read = |text: &str| match text.parse() {
+            Ok(seconds) => Ok(Duration::from_secs(seconds)),
+            Err(_) => parse_iso8601(text).map_err(|error| fault(name, error)),
+        };
+        self.get(name).map(read).transpose()
+    }
+
     /// The values of a filter: separated by commas, or the parameter given several times.
     fn values(&self, name: &str) -> Result<Vec<String>, Fault> {
         let given = self.0.iter().filter(|(known, _)| known == name);
@@ -88,8 +105,7 @@ fn fault(name: &str, problem: impl std::fmt::Display) -> Fault {
 pub(crate) fn dead_letters(uri: &Uri) -> Result<(DeadLetterQuery, Listing), Fault> {
     let parameters = Parameters::of(uri)?;
     let listing = parameters.listing()?;
-    let queue = parameters.get("queue").map(QueueName::parse).transpose();
-    let queue = queue.map_err(|error| fault("queue", error))?;
+    let queue = parameters.queue()?;
     let after = parameters.get("cursor").map(|text| {
         let place = text.split_once('.').and_then(|(millis, id)| {
             Some((Timestamp::from_millis(millis.parse().ok()?), id.parse::<JobId>().ok()?))
@@ -108,6 +124,24 @@ pub(crate) fn queues(uri: &Uri) -> Result<(QueueQuery, Listing), Fault> {
     let after = parameters.get("cursor").map(QueueName::parse).transpose();
     let after = after.map_err(|_| fault("cursor", "is not a cursor of this list"))?;
     Ok((QueueQuery { after, offset: listing.offset, limit: listing.limit }, listing))
+}
+
+/// Which held keys to list.
+pub(crate) fn held_keys(uri: &Uri, now: Timestamp) -> Result<HeldQuery, Fault> {
+    let parameters = Parameters::of(uri)?;
+    let after = parameters.get("cursor").map(str::parse).transpose();
+    Ok(HeldQuery {
+        after: after.map_err(|_| fault("cursor", "is not a cursor of this list"))?,
+        kind: parameters.get("type").map(JobType::parse).transpose().map_err(|error| fault("type", error))?,
+        queue: parameters.queue()?,
+        created_before: parameters.span("older_than")?.map(|span| now - span),
+        limit: parameters.listing()?.limit,
+    })
+}
+
+/// How many of the jobs with one key to show.
+pub(crate) fn holders(uri: &Uri) -> Result<usize, Fault> {
+    Ok(Parameters::of(uri)?.number("limit", HOLDERS_DEFAULT, 1..=usize::MAX)?.min(LIMIT_MAX))
 }
 
 /// Which events to list.

@@ -27,6 +27,15 @@ pub(super) fn seconds(given: Given<'_, '_>, least: i64) -> Result<Duration, Faul
     Ok(Duration::from_secs(number.unsigned_abs()))
 }
 
+/// Whole seconds, at least one, or an ISO 8601 duration.
+pub(super) fn seconds_or_iso(given: Given<'_, '_>, wanted: &str) -> Result<Duration, Fault> {
+    match given.node.as_str() {
+        Some(_) => iso(given),
+        None if given.node.as_f64().is_some() => seconds(given, 1),
+        None => Err(given.wrong(wanted)),
+    }
+}
+
 /// `timeout` in seconds or `timeout_ms`; 0 is the server's default, which is none.
 pub(super) fn timeout(
     in_seconds: Option<Given<'_, '_>>,

@@ -1,5 +1,6 @@
 //! Every refusal of form, as a table: what was sent, and what the client reads.
 
+mod job_keys;
 mod policies;
 mod workers;
 
@@ -29,7 +30,7 @@ fn table<T>(rows: &[&str], read: impl Fn(&Node<'_>) -> Result<T, Fault>) -> Stri
 
 fn draft(body: &str) -> Result<hapax_broker::Draft, Fault> {
     let node = super::read(body.as_bytes())?;
-    job(&node, Media::Json, NOW)
+    Ok(job(&node, Media::Json, NOW)?.draft)
 }
 
 /// A job with these further members.
@@ -245,6 +246,44 @@ fn batches_of_the_wrong_form_are_refused() {
     let second = super::read(br#"{"jobs":[{"type":"a","args":[]},{"type":"a"}]}"#).unwrap();
     let details = batch(&second, Media::Json, NOW, 64).unwrap_err().details;
     assert!(String::from_utf8(details).unwrap().ends_with(r#""index":1}"#));
+}
+
+#[test]
+fn bulks_of_the_wrong_form_are_refused() {
+    let rows = [
+        "[]",
+        r#"{"jobs":[]}"#,
+        r#"{"jobs":1}"#,
+        r#"{"jobs":[{"type":"a","args":[]}],"atomicty":"atomic"}"#,
+        r#"{"jobs":[{"type":"a","args":[]}],"atomicity":"Atomic"}"#,
+        r#"{"jobs":[{"type":"a","args":[]}],"atomicity":true}"#,
+        r#"{"jobs":[{"type":"a","args":[]}],"idempotency_key":1}"#,
+        r#"{"jobs":[{"type":"a","args":[]},{"type":"a"}],"atomicity":"atomic"}"#,
+        r#"{"jobs":[{"type":"a","args":[]},{"type":"a"}],"atomicity":"partial"}"#,
+    ];
+    insta::assert_snapshot!(table(&rows, |body| bulk(body, Media::Json, NOW, 64)));
+    let many = format!(r#"{{"jobs":[{}0]}}"#, "0,".repeat(10_000));
+    let many = super::read(many.as_bytes()).unwrap();
+    assert_eq!(bulk(&many, Media::Json, NOW, 64).unwrap_err().code, Code::BatchTooLarge);
+}
+
+#[test]
+fn the_jobs_of_a_bulk_are_read_one_by_one() {
+    let long = "x".repeat(64);
+    let body = format!(
+        r#"{{"jobs":[{{"type":"a","args":[]}},1,{{"type":"b","args":[]}},{{"type":"a","args":["{long}"]}}],"idempotency_key":"k"}}"#
+    );
+    let body = super::read(body.as_bytes()).unwrap();
+    let Bulk { jobs, idempotency_key } = bulk(&body, Media::Json, NOW, 64).unwrap();
+    assert_eq!(idempotency_key.as_deref(), Some("k"));
+    let BulkJobs::Each { drafts, faults } = jobs else { panic!("each for itself unless told") };
+    let kinds: Vec<_> = drafts.iter().map(|draft| draft.spec.kind.as_str().to_owned()).collect();
+    assert_eq!(kinds, ["a", "b"]);
+    let faults: Vec<_> = faults.iter().map(|(index, fault)| (*index, fault.message.as_str())).collect();
+    assert_eq!(
+        faults,
+        [(1, "jobs[1]: must be an object, not a number"), (3, "jobs[3]: is larger than 64 bytes")]
+    );
 }
 
 #[test]

@@ -39,7 +39,15 @@ impl Observer for Events {
         };
     }
 
-    fn conflict(&self, strategy: &'static str) {
-        self.0.jobs.conflicts.get_or_create(&StrategyLabel { strategy }).inc();
+    fn conflict(&self, rule: &'static str) {
+        self.0.jobs.conflicts.get_or_create(&StrategyLabel { strategy: rule }).inc();
+    }
+
+    fn deduplicated(&self) {
+        self.0.jobs.deduplicated.inc();
+    }
+
+    fn released(&self, jobs: usize) {
+        self.0.jobs.keys_released.inc_by(u64::try_from(jobs).unwrap_or(u64::MAX));
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Jobs {
     pub(super) cancelled: Counter,
     pub(super) expired: Counter,
     pub(super) heartbeats: Counter,
+    pub(super) deduplicated: Counter,
+    pub(super) keys_released: Counter,
     pub(super) conflicts: Family<StrategyLabel, Counter>,
     pub(super) wait_seconds: Buckets,
     pub(super) run_seconds: Buckets,
@@ -123,6 +125,8 @@ impl Registered {
             ("jobs_discarded", "Jobs that were given up", &jobs.discarded),
             ("jobs_cancelled", "Jobs that were called off", &jobs.cancelled),
             ("jobs_expired", "Jobs that nobody started in time", &jobs.expired),
+            ("jobs_deduplicated", "Incoming jobs that a holder of their key answered", &jobs.deduplicated),
+            ("unique_keys_released", "Jobs from which an operator took their key", &jobs.keys_released),
             ("heartbeats", "Leases that were extended", &jobs.heartbeats),
         ];
         for (name, help, counter) in counters {

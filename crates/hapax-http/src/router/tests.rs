@@ -1,6 +1,9 @@
 //! Every route in its usual shape.
 
+mod bulk;
+mod job_keys;
 mod jobs;
+mod keys;
 mod requests;
 
 use std::collections::BTreeSet;
@@ -24,7 +27,7 @@ impl Play {
     async fn act(&mut self, method: &str, template: &'static str, part: &str, body: &str) -> Answer {
         let (path, query) = template.split_once('?').unwrap_or((template, ""));
         self.seen.insert((method.to_owned(), path));
-        let mut uri = path.replace("{id}", part).replace("{name}", part);
+        let mut uri = path.replace("{id}", part).replace("{name}", part).replace("{key}", part);
         if !query.is_empty() {
             let _infallible = write!(uri, "?{query}");
         }
@@ -41,6 +44,7 @@ async fn every_route_answers_in_its_shape() {
     the_life_of_a_job(&mut play).await;
     calling_off_and_letting_go(&mut play).await;
     failure_and_dead_letters(&mut play).await;
+    keys_and_what_holds_them(&mut play).await;
     queues_and_the_rest(&mut play).await;
     insta::assert_snapshot!(play.transcript);
 
@@ -93,6 +97,23 @@ async fn failure_and_dead_letters(play: &mut Play) {
     assert_eq!(other.text_at("/jobs/0/id"), dead);
     play.act("POST", "/ojs/v1/jobs/{id}/nack", &dead, r#"{"error":"gone","requeue":false}"#).await;
     play.act("DELETE", "/ojs/v1/dead-letter/{id}", &dead, "").await;
+}
+
+async fn keys_and_what_holds_them(play: &mut Play) {
+    let bulk = r#"{"jobs":[{"type":"k","args":[],"unique":{"period":3600}},{"type":"k","args":[],"unique":{}},{"args":[]}]}"#;
+    play.act("POST", "/ojs/v1/jobs/bulk", "", bulk).await;
+    let explain = r#"{"type":"k","args":[],"unique":{"on_conflict":"ignore"}}"#;
+    let key = play.act("POST", "/ojs/v1/unique/explain", "", explain).await.text_at("/key");
+    play.act("POST", "/ojs/v1/unique/explain", "", r#"{"type":"k","args":[]}"#).await;
+    play.act("GET", "/ojs/v1/unique/keys?limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/unique/keys/{key}", &key, "").await;
+    play.act("GET", "/ojs/v1/unique/keys/{key}", "ABC", "").await;
+    play.act("POST", "/ojs/v1/unique/keys/{key}/release", &key, r#"{"reason":"its worker is gone"}"#).await;
+    play.act("POST", "/ojs/v1/unique/keys/{key}/release", &key, "").await;
+    play.rig.enqueue(r#"{"type":"a","args":[],"job_key":"a b/c"}"#).await;
+    play.act("DELETE", "/ojs/v1/job-keys/{key}", "a%20b%2Fc", "").await;
+    play.act("DELETE", "/ojs/v1/job-keys/{key}", "a%20b%2Fc", "").await;
+    play.act("DELETE", "/ojs/v1/job-keys/", "", "").await;
 }
 
 async fn queues_and_the_rest(play: &mut Play) {

@@ -14,6 +14,7 @@ const MECHANISM: &str =
 /// Capabilities by the names of the HTTP binding. What is false here is refused or not routed.
 const CAPABILITIES: &[(&str, bool)] = &[
     ("batch_enqueue", true),
+    ("bulk_enqueue", true),
     ("cron_jobs", false),
     ("dead_letter", true),
     ("delayed_jobs", true),
@@ -32,6 +33,11 @@ const CAPABILITIES: &[(&str, bool)] = &[
     ("late_ack", true),
     ("long_poll", true),
     ("idempotency_key", true),
+    ("job_keys", true),
+    ("debounce", true),
+    ("queue_latest", true),
+    ("unique_explain", true),
+    ("unique_release", true),
 ];
 
 /// What the server has beyond the levels.

@@ -4,7 +4,8 @@ use std::future::pending;
 
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, Op, Page, QueueFacts, QueueQuery, Reply, Store, Totals,
+    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page,
+    QueueFacts, QueueQuery, Reply, Store, Totals,
 };
 
 #[derive(Debug)]
@@ -24,6 +25,14 @@ impl Store for StalledStore {
     }
 
     fn get(&self, _id: JobId) -> Reply<Option<Job>> {
+        Box::pin(pending())
+    }
+
+    fn holders(&self, _query: HolderQuery) -> Reply<Holders> {
+        Box::pin(pending())
+    }
+
+    fn held_keys(&self, _query: HeldQuery) -> Reply<HeldPage> {
         Box::pin(pending())
     }
 

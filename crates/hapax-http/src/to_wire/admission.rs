@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use hapax_core::{Admission, Verdict};
-use hapax_store::{Answer, Done, Remembered};
+use hapax_store::{Answer, Done};
 use hapax_wire::error::Code;
 use hapax_wire::job;
 use hapax_wire::writer::{self, Object};
@@ -39,7 +39,8 @@ fn status(is_new: bool) -> StatusCode {
     if is_new { StatusCode::CREATED } else { StatusCode::OK }
 }
 
-fn outcome(o: &mut Object<'_>, verdict: &Verdict) {
+/// What became of the job, in all that says it.
+pub(super) fn outcome(o: &mut Object<'_>, verdict: &Verdict) {
     o.text("outcome", verdict.name());
     match verdict {
         Verdict::Created | Verdict::Rejected => {}
@@ -52,19 +53,26 @@ fn outcome(o: &mut Object<'_>, verdict: &Verdict) {
     }
 }
 
-/// The answer of a store as the client gets it, to be remembered under an idempotency key.
-pub(crate) fn remembered(answer: &Answer, id: &RequestId) -> Remembered {
-    let reply = match answer {
+/// The answer of a store to a single job or a batch, as the client gets it.
+pub(crate) fn reply(answer: &Answer, id: &RequestId) -> Reply {
+    match answer {
         Ok(Done::Enqueued(admission)) => match admission.refusal() {
             Some(refusal) => Problem::from(refusal).reply(id),
             None => one(admission),
         },
         Ok(Done::EnqueuedAll(admissions)) => many(admissions),
         Err(refusal) => Problem::from(refusal.clone()).reply(id),
-        Ok(Done::Remembered(before)) => return before.clone(),
-        Ok(Done::Stepped(_) | Done::Queue(_)) => {
-            Problem::new(Code::Internal, "only requests that create jobs are remembered").reply(id)
-        }
-    };
-    Remembered { status: reply.status.as_u16(), body: reply.body.to_vec().into() }
+        Ok(
+            Done::EnqueuedEach(_)
+            | Done::Remembered(_)
+            | Done::Stepped(_)
+            | Done::SteppedHolders(_)
+            | Done::Queue(_),
+        ) => another_question().reply(id),
+    }
+}
+
+/// A store that answers something else than was asked has a defect.
+pub(super) fn another_question() -> Problem {
+    Problem::new(Code::Internal, "the server has a defect: the store answered another question")
 }

@@ -10,17 +10,43 @@ use crate::problem::Problem;
 pub(crate) fn problem(refusal: &Refusal) -> Problem {
     let mut details = Vec::new();
     writer::object(&mut details, |o| members(o, refusal));
-    Problem { details: Some(details), ..Problem::new(code(refusal), refusal.to_string()) }
+    Problem {
+        details: Some(details),
+        hint: hint(refusal),
+        ..Problem::new(code(refusal), refusal.to_string())
+    }
+}
+
+/// What to do, where the table does not know it.
+fn hint(refusal: &Refusal) -> Option<&'static str> {
+    match refusal {
+        Refusal::KeyNotHeld => Some("GET /ojs/v1/unique/keys lists the keys that are held."),
+        Refusal::PayloadFull { .. } => Some(
+            "Let the waiting job run before more is added to it, or send references instead of the data.",
+        ),
+        Refusal::InBatch { refusal, .. } => hint(refusal),
+        Refusal::NotFound(_)
+        | Refusal::NoDeadLetter(_)
+        | Refusal::WrongState { .. }
+        | Refusal::LeaseLost { .. }
+        | Refusal::IdTaken { .. }
+        | Refusal::Duplicate { .. }
+        | Refusal::IdempotencyMismatch
+        | Refusal::KeyImpossible { .. }
+        | Refusal::Twin { .. }
+        | Refusal::NotDue(_) => None,
+    }
 }
 
 fn code(refusal: &Refusal) -> Code {
     match refusal {
-        Refusal::NotFound(_) | Refusal::NoDeadLetter(_) => Code::NotFound,
+        Refusal::NotFound(_) | Refusal::NoDeadLetter(_) | Refusal::KeyNotHeld => Code::NotFound,
         Refusal::WrongState { .. } | Refusal::NotDue(_) => Code::Conflict,
         Refusal::LeaseLost { .. } => Code::LeaseLost,
         Refusal::IdTaken { .. } | Refusal::Duplicate { .. } | Refusal::Twin { .. } => Code::Duplicate,
         Refusal::IdempotencyMismatch => Code::IdempotencyMismatch,
         Refusal::KeyImpossible { .. } => Code::InvalidRequest,
+        Refusal::PayloadFull { .. } => Code::PayloadTooLarge,
         Refusal::InBatch { refusal, .. } => code(refusal),
     }
 }
@@ -53,6 +79,12 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             o.plain("job_id", id);
             o.text("field", "override");
             o.text("validation", &error.to_string());
+        }
+        Refusal::KeyNotHeld => o.text("resource_type", "key"),
+        Refusal::PayloadFull { id, bytes, max } => {
+            o.plain("job_id", id);
+            o.number("bytes", bytes);
+            o.number("limit", max);
         }
         Refusal::IdempotencyMismatch => {}
         Refusal::InBatch { index, refusal } => {

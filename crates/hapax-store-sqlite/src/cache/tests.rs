@@ -1,13 +1,14 @@
 //! The shelves are bounded in bytes, whoever brought them.
 
+use hapax_core::unique::{Key, Release, Releaser};
 use hapax_core::{Failure, History, Json, Rules};
 
 use super::*;
 use crate::draft;
 
 fn stored(seq: Seq) -> Stored {
-    let admission =
-        draft::incoming(seq.unsigned_abs(), draft::spec()).admit(Vec::new(), draft::at(0), &Rules::default());
+    let incoming = draft::incoming(seq.unsigned_abs(), draft::spec());
+    let admission = incoming.admit(Vec::new(), draft::at(0), &Rules::default()).unwrap();
     Stored { seq, turn: seq, job: admission.job }
 }
 
@@ -31,13 +32,17 @@ fn failed(seq: Seq, message: &str) -> Stored {
 }
 
 #[test]
-fn results_and_failures_count() {
+fn results_failures_and_reasons_count() {
     let mut job = stored(1);
     let plain = bytes(&job);
     job.job.phase = Phase::Completed { at: draft::at(1), result: Some(Json::from_trusted("[1,2,3]")) };
     assert_eq!(bytes(&job), plain + 7);
     job.job.history = History::restored(vec![failure("oops", "[10]", "here")], true);
-    assert_eq!(bytes(&job), plain + 7 + 2 + 4 + 4 + 4 + size_of::<Box<str>>());
+    let failed = plain + 7 + 2 + 4 + 4 + 4 + size_of::<Box<str>>();
+    assert_eq!(bytes(&job), failed);
+    let (key, by) = (Key::of_text("a"), Releaser::Operator);
+    job.job.released = Some(Release { at: draft::at(2), key, by, reason: Some("it hangs".into()) });
+    assert_eq!(bytes(&job), failed + 8);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the indexes know of one job.
 
 use hapax_core::unique::{Holder, Key};
-use hapax_core::{JobId, QueueName, Rules, State, Timestamp, next_due};
+use hapax_core::{JobId, Phase, QueueName, Rules, State, Timestamp, next_due};
 
 use super::lines::Rank;
 use crate::row::{Seq, Stored};
@@ -21,6 +21,8 @@ pub(crate) struct Facts<'j> {
     pub(super) dead_since: Option<Timestamp>,
     /// The key it carries, with what a policy asks of a holder.
     pub(super) held: Option<(&'j Key, Holder)>,
+    /// The job whose end it waits for.
+    pub(super) waits_for: Option<JobId>,
 }
 
 impl<'j> Facts<'j> {
@@ -36,6 +38,7 @@ impl<'j> Facts<'j> {
             due: next_due(job, rules),
             dead_since: job.phase.finished_at().filter(|_| job.phase.is_dead_letter()),
             held: job.key.as_ref().map(|key| (key, Holder::from(job))),
+            waits_for: if let Phase::Pending { after } = job.phase { after } else { None },
         }
     }
 }

@@ -1,13 +1,15 @@
-//! The part of the indexes that readers share: ids, dead letters, queues and their counts.
+//! The part of the indexes that readers share: ids, keys, dead letters, queues and their counts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use hapax_core::{JobId, QueueName, Timestamp};
-use hapax_store::{Counts, DeadLetterQuery, Page, QueueFacts, QueueQuery, Totals};
+use hapax_store::{Counts, DeadLetterQuery, HeldQuery, Page, QueueFacts, QueueQuery, Totals};
 
 use super::Facts;
 use super::dead_letters::{DeadLetters, Listed};
+use super::held::{Held, HeldPart};
+use super::keys::Keys;
 use crate::row::Seq;
 
 /// Held under a lock for moments only.
@@ -15,8 +17,11 @@ use crate::row::Seq;
 pub(crate) struct Visible {
     /// With the standard hasher: ids may come from clients, who must not choose where they collide.
     ids: HashMap<JobId, Seq>,
+    keys: Keys,
+    held: Held,
     dead_letters: DeadLetters,
     queues: BTreeMap<QueueName, Queue>,
+    /// But for the keys that are held, which are counted where they are listed.
     totals: Totals,
 }
 
@@ -51,6 +56,8 @@ impl Visible {
             (None, Some(after)) => drop(self.ids.insert(after.id, after.seq)),
             (Some(_), Some(_)) | (None, None) => {}
         }
+        self.keys.replace(before, after);
+        self.held.replace(before, after);
         if let Some(facts) = before {
             self.uncount(facts);
         }
@@ -65,7 +72,6 @@ impl Visible {
             queue.counts.add(facts.state);
         }
         self.totals.counts.add(facts.state);
-        self.totals.keys_held += u64::from(holds_key(facts));
         self.totals.dead_letters += u64::from(facts.dead_since.is_some());
     }
 
@@ -75,12 +81,19 @@ impl Visible {
             queue.counts.remove(facts.state);
         }
         self.totals.counts.remove(facts.state);
-        self.totals.keys_held -= u64::from(holds_key(facts));
         self.totals.dead_letters -= u64::from(facts.dead_since.is_some());
     }
 
     pub(crate) fn seq_of(&self, id: JobId) -> Option<Seq> {
         self.ids.get(&id).copied()
+    }
+
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    pub(crate) fn held(&self, query: &HeldQuery) -> HeldPart {
+        self.held.part(query)
     }
 
     pub(super) fn queue(&self, name: &QueueName) -> Option<&Queue> {
@@ -118,10 +131,6 @@ impl Visible {
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        self.totals
+        Totals { keys_held: self.held.len() as u64, ..self.totals }
     }
-}
-
-fn holds_key(facts: &Facts<'_>) -> bool {
-    facts.held.is_some() && !facts.state.is_terminal()
 }

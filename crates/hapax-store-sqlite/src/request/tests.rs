@@ -1,5 +1,6 @@
 //! What counts against the size of a group.
 
+use hapax_core::unique::Key;
 use hapax_core::{Claimant, Directive, Handback, SpecPatch};
 
 use super::*;
@@ -30,4 +31,28 @@ fn a_step_weighs_what_it_leaves_behind() {
     let patch = SpecPatch { args: Some(Json::from_trusted("[1]")), ..SpecPatch::default() };
     assert_eq!(weight(Event::Revive { patch }), (1, 3));
     assert_eq!(weight(Event::Cancel), (1, 0));
+    assert_eq!(weight(Event::Release { reason: Some("it hangs".into()) }), (1, 8));
+    assert_eq!(weight(Event::RemoveByKey), (1, 0));
+}
+
+#[test]
+fn a_step_of_several_holders_weighs_as_much_as_its_limit_lets_it() {
+    let weight = |limit| {
+        let event = Event::Release { reason: Some("it hangs".into()) };
+        let action = Action::StepHolders { key: Key::of_text("a"), event, limit };
+        let Weight { jobs, bytes } = weight_of_op(&Op { now: draft::at(0), action });
+        (jobs, bytes)
+    };
+    assert_eq!(weight(3), (3, 24));
+    assert_eq!(weight(usize::MAX), (usize::MAX, usize::MAX));
+}
+
+#[test]
+fn a_list_of_jobs_weighs_the_same_together_and_one_by_one() {
+    let jobs = || vec![draft::incoming(1, draft::spec()), draft::incoming(2, draft::spec())];
+    let all = Action::EnqueueAll { incoming: jobs(), memo: None };
+    let each = Action::EnqueueEach { incoming: jobs(), memo: None };
+    let [all, each] = [all, each].map(|action| weight_of_op(&Op { now: draft::at(0), action }));
+    assert_eq!((all.jobs, all.bytes), (2, 2 * ("[1, 2.50]".len() + 2 * "{}".len())));
+    assert_eq!((each.jobs, each.bytes), (all.jobs, all.bytes));
 }

@@ -55,6 +55,8 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         retry_delay: _,
         ledger: _,
         reentered_beside: _,
+        released: _,
+        first_start: _,
     } = job;
     let Spec { kind, queue, priority, args, meta, unique, extra, .. } = &**spec;
     let cells: [&dyn ToSql; 12] = [

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use hapax_core::unique::UniquePolicy;
+use hapax_core::unique::Uniqueness;
 use hapax_core::{
     Backoff, Delivery, Exhaustion, GivenTime, JobType, Json, Priority, QueueName, RetryPolicy, Spec, Timeout,
     Timestamp,
@@ -17,7 +17,7 @@ pub(super) struct Columns {
     pub(super) kind: JobType,
     pub(super) queue: QueueName,
     pub(super) priority: Priority,
-    pub(super) unique: Option<UniquePolicy>,
+    pub(super) unique: Option<Uniqueness>,
     pub(super) args: Json,
     pub(super) meta: Json,
     pub(super) extra: Json,
@@ -241,7 +241,8 @@ impl Decoded {
     }
 }
 
-fn span(millis: i64) -> Result<Duration, Unreadable> {
+/// A span as the column keeps it.
+pub(super) fn span(millis: i64) -> Result<Duration, Unreadable> {
     u64::try_from(millis).map(Duration::from_millis).map_err(|_| Unreadable)
 }
 

@@ -1,19 +1,27 @@
-//! The `policy` column: a unique policy as JSON, without what is default.
+//! The `policy` column: what makes a job unique as JSON, a policy without what is default or a job key.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use hapax_core::unique::{Anchor, Dimensions, Field, FieldSet, Replacement, Strategy, UniquePolicy};
+use hapax_core::unique::{
+    Anchor, Debounce, Dimensions, Field, FieldSet, JobKey, JobKeyMode, Replacement, Strategy, UniquePolicy,
+    Uniqueness, WhileActive,
+};
 use hapax_core::{State, StateSet};
 use serde::{Deserialize, Serialize};
 
 use super::cells::millis;
-use super::options::Unreadable;
+use super::options::{Unreadable, span};
 
-#[derive(Default, Serialize, Deserialize)]
+/// Either form. Not an enum without a tag: serde would copy each text before it looked at the first member, for
+/// every unique job at every start.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Policy<'a> {
+struct Column<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_key: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     keys: Vec<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,9 +40,32 @@ struct Policy<'a> {
     on_conflict: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replace: Option<BTreeMap<Cow<'a, str>, Vec<Cow<'a, str>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    debounce: Option<Wait>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    while_active: Option<Cow<'a, str>>,
 }
 
-pub(super) fn write(policy: &UniquePolicy) -> String {
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wait {
+    wait_ms: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_wait_ms: Option<i64>,
+}
+
+pub(super) fn write(uniqueness: &Uniqueness) -> String {
+    json(&match uniqueness {
+        Uniqueness::Policy(policy) => write_policy(policy),
+        Uniqueness::JobKey(JobKey { name, mode }) => Column {
+            job_key: Some(Cow::Borrowed(name)),
+            mode: Some(Cow::Borrowed(mode.name())),
+            ..Column::default()
+        },
+    })
+}
+
+fn write_policy(policy: &UniquePolicy) -> Column<'_> {
     let UniquePolicy {
         dimensions: Dimensions { queue, args, meta },
         args_keys,
@@ -45,10 +76,14 @@ pub(super) fn write(policy: &UniquePolicy) -> String {
         states,
         on_conflict,
         replace,
+        debounce,
+        while_active,
     } = policy;
     let dimensions = [("queue", *queue), ("args", *args), ("meta", *meta)];
     let named = |(name, taken): (&'static str, bool)| taken.then_some(Cow::Borrowed(name));
-    json(&Policy {
+    Column {
+        job_key: None,
+        mode: None,
         keys: dimensions.into_iter().filter_map(named).collect(),
         args_keys: args_keys.as_deref().map(borrowed),
         meta_keys: meta_keys.as_deref().map(borrowed),
@@ -59,7 +94,9 @@ pub(super) fn write(policy: &UniquePolicy) -> String {
             .map(|states| states.iter().map(|state| Cow::Borrowed(state.name())).collect()),
         on_conflict: unless(on_conflict, &Strategy::Reject).map(|strategy| Cow::Borrowed(strategy.name())),
         replace: replace.map(write_replacement),
-    })
+        debounce: debounce.map(write_debounce),
+        while_active: while_active.map(|choice| Cow::Borrowed(choice.name())),
+    }
 }
 
 fn borrowed(names: &[Box<str>]) -> Vec<Cow<'_, str>> {
@@ -76,9 +113,39 @@ fn write_replacement(replacement: Replacement) -> BTreeMap<Cow<'static, str>, Ve
     listed.map(|state| (Cow::Borrowed(state.name()), fields(state))).collect()
 }
 
-pub(super) fn read(text: &str) -> Result<UniquePolicy, Unreadable> {
-    let Policy { keys, args_keys, meta_keys, key, period_ms, period_from, states, on_conflict, replace } =
-        serde_json::from_str(text)?;
+fn write_debounce(debounce: Debounce) -> Wait {
+    let Debounce { wait, max_wait } = debounce;
+    Wait { wait_ms: millis(wait), max_wait_ms: max_wait.map(millis) }
+}
+
+pub(super) fn read(text: &str) -> Result<Uniqueness, Unreadable> {
+    let mut column: Column<'_> = serde_json::from_str(text)?;
+    match (column.job_key.take(), column.mode.take()) {
+        (None, None) => read_policy(column).map(Uniqueness::Policy),
+        (Some(name), Some(mode)) if column == Column::default() => {
+            let mode = named(Some(mode), &JobKeyMode::ALL, JobKeyMode::name)?.ok_or(Unreadable)?;
+            Ok(Uniqueness::JobKey(JobKey { name: name.into(), mode }))
+        }
+        _ => Err(Unreadable),
+    }
+}
+
+fn read_policy(column: Column<'_>) -> Result<UniquePolicy, Unreadable> {
+    let Column {
+        job_key: _,
+        mode: _,
+        keys,
+        args_keys,
+        meta_keys,
+        key,
+        period_ms,
+        period_from,
+        states,
+        on_conflict,
+        replace,
+        debounce,
+        while_active,
+    } = column;
     let mut dimensions = Dimensions::default();
     for name in keys {
         match &*name {
@@ -89,22 +156,28 @@ pub(super) fn read(text: &str) -> Result<UniquePolicy, Unreadable> {
         }
     }
     let owned = |names: Vec<Cow<'_, str>>| names.into_iter().map(Into::into).collect();
-    let period = period_ms.map(u64::try_from).transpose().map_err(|_| Unreadable)?;
     Ok(UniquePolicy {
         dimensions,
         args_keys: args_keys.map(owned),
         meta_keys: meta_keys.map(owned),
         key: key.map(Into::into),
-        period: period.map(Duration::from_millis),
+        period: period_ms.map(span).transpose()?,
         period_from: named(period_from, &Anchor::ALL, Anchor::name)?.unwrap_or(Anchor::CreatedAt),
         states: states.as_deref().map(read_states).transpose()?.unwrap_or(StateSet::INCOMPLETE),
         on_conflict: named(on_conflict, &Strategy::ALL, Strategy::name)?.unwrap_or(Strategy::Reject),
         replace: replace.map(read_replacement).transpose()?,
+        debounce: debounce.map(read_debounce).transpose()?,
+        while_active: named(while_active, &WhileActive::ALL, WhileActive::name)?,
     })
 }
 
+fn read_debounce(debounce: Wait) -> Result<Debounce, Unreadable> {
+    let Wait { wait_ms, max_wait_ms } = debounce;
+    Ok(Debounce { wait: span(wait_ms)?, max_wait: max_wait_ms.map(span).transpose()? })
+}
+
 /// The value of that name, among all there are.
-fn named<T: Copy>(
+pub(super) fn named<T: Copy>(
     name: Option<Cow<'_, str>>,
     all: &[T],
     name_of: impl Fn(T) -> &'static str,
@@ -134,3 +207,6 @@ fn read_replacement(listed: BTreeMap<Cow<'_, str>, Vec<Cow<'_, str>>>) -> Result
 pub(super) fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("a record has a JSON form")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,16 @@
 //! The `status` table: what became of a job.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hapax_core::unique::Ledger;
 use hapax_core::{Cause, History, Job, JobId, Json, Lease, LeaseToken, Phase, State, Timestamp, WorkerId};
 use rusqlite::{Row, Statement, ToSql};
 
 use super::cells::{Cells, millis};
-use super::failure::{read_history, read_ledger, write_history, write_ledger};
-use super::{Body, Seq, Stored, Turn};
+use super::failure::{read_history, write_history};
+use super::ledger::Holding;
+use super::{Body, Seq, Stored, Turn, ledger};
 use crate::Fault;
 
 pub(super) const TABLE: &str = "status";
@@ -65,7 +66,7 @@ struct Facts<'p> {
     at: Option<Timestamp>,
     lease: Option<&'p Lease>,
     times_out_at: Option<Timestamp>,
-    detail: Option<&'static str>,
+    detail: Option<Cow<'static, str>>,
     dead_letter: bool,
     result: Option<&'p Json>,
 }
@@ -74,7 +75,9 @@ fn facts(phase: &Phase) -> Facts<'_> {
     match phase {
         Phase::Scheduled { at } | Phase::Retryable { at } => Facts { at: Some(*at), ..Facts::default() },
         Phase::Available { lapsed } => Facts { lease: lapsed.as_ref(), ..Facts::default() },
-        Phase::Pending => Facts::default(),
+        Phase::Pending { after } => {
+            Facts { detail: after.map(|id| Cow::Owned(id.to_string())), ..Facts::default() }
+        }
         Phase::Active { lease, times_out_at } => {
             Facts { lease: Some(lease), times_out_at: *times_out_at, ..Facts::default() }
         }
@@ -82,7 +85,7 @@ fn facts(phase: &Phase) -> Facts<'_> {
             Facts { at: Some(*at), result: result.as_ref(), ..Facts::default() }
         }
         Phase::Cancelled { at, from } => {
-            Facts { at: Some(*at), detail: Some(from.name()), ..Facts::default() }
+            Facts { at: Some(*at), detail: Some(Cow::Borrowed(from.name())), ..Facts::default() }
         }
         Phase::Discarded { at, cause, dead_letter } => {
             let (detail, lease) = match cause {
@@ -90,7 +93,7 @@ fn facts(phase: &Phase) -> Facts<'_> {
                 Cause::LeaseExpired(lease) => (LEASE_EXPIRED, Some(lease)),
                 Cause::Expired => (EXPIRED, None),
             };
-            let (at, detail, dead_letter) = (Some(*at), Some(detail), *dead_letter);
+            let (at, detail, dead_letter) = (Some(*at), Some(Cow::Borrowed(detail)), *dead_letter);
             Facts { at, lease, detail, dead_letter, ..Facts::default() }
         }
     }
@@ -114,6 +117,8 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         retry_delay,
         ledger,
         reentered_beside,
+        released,
+        first_start,
     } = job;
     let Facts { at, lease, times_out_at, detail, dead_letter, result } = facts(phase);
     let token = lease.map(|lease| lease.token.bytes());
@@ -134,13 +139,13 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         &lease.map(|lease| lease.deadline.millis()),
         &lease.map(|lease| millis(lease.length)),
         &moment(times_out_at),
-        &detail,
+        &detail.as_deref(),
         &dead_letter.then_some(1),
         &retry_delay.map(millis),
         &reentered_beside.as_ref().map(|id| id.bytes().as_slice()),
         &result.map(Json::as_str),
         &write_history(history),
-        &write_ledger(ledger),
+        &ledger::write(ledger, released.as_ref(), *first_start),
     ];
     statement.execute(cells.as_slice()).map_err(Fault::of("write a row of status")).map(drop)
 }
@@ -158,7 +163,7 @@ pub(super) struct Status {
     retry_delay: Option<Duration>,
     reentered_beside: Option<JobId>,
     history: History,
-    ledger: Ledger,
+    holding: Holding,
 }
 
 pub(super) fn read(row: &Row<'_>) -> Result<Status, Fault> {
@@ -175,7 +180,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<Status, Fault> {
         retry_delay: cells.optional_span(16)?,
         reentered_beside: cells.optional_id(17)?,
         history: read_history(cells.optional_text(19)?).map_err(|_| cells.damaged(19, "not its JSON"))?,
-        ledger: read_ledger(cells.optional_text(20)?).map_err(|_| cells.damaged(20, "not its JSON"))?,
+        holding: ledger::read(cells.optional_text(20)?).map_err(|_| cells.damaged(20, "not its JSON"))?,
     })
 }
 
@@ -185,7 +190,7 @@ fn read_phase(cells: &Cells<'_>) -> Result<Phase, Fault> {
     Ok(match state {
         State::Scheduled => Phase::Scheduled { at: at()? },
         State::Available => Phase::Available { lapsed: read_lease(cells)? },
-        State::Pending => Phase::Pending,
+        State::Pending => Phase::Pending { after: read_predecessor(cells)? },
         State::Active => Phase::Active {
             lease: read_lease(cells)?.ok_or_else(|| cells.damaged(9, "missing"))?,
             times_out_at: cells.optional_time(13)?,
@@ -204,6 +209,11 @@ fn read_phase(cells: &Cells<'_>) -> Result<Phase, Fault> {
             dead_letter: cells.optional_int(15)?.is_some(),
         },
     })
+}
+
+fn read_predecessor(cells: &Cells<'_>) -> Result<Option<JobId>, Fault> {
+    let id = |text: &str| text.parse().map_err(|_| cells.damaged(14, "no job id"));
+    cells.optional_text(14)?.map(id).transpose()
 }
 
 fn read_cause(cells: &Cells<'_>) -> Result<Cause, Fault> {
@@ -246,7 +256,7 @@ impl Status {
             retry_delay,
             reentered_beside,
             history,
-            ledger,
+            holding: Holding { ledger, released, first_start },
         } = self;
         debug_assert_eq!(seq, own_seq, "two halves of one job");
         let job = Job {
@@ -264,6 +274,8 @@ impl Status {
             retry_delay,
             ledger,
             reentered_beside,
+            released,
+            first_start,
         };
         Stored { seq, turn, job }
     }

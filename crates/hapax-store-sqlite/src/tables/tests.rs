@@ -1,180 +1,31 @@
 //! The indexes after random operations are those that a scan of the tables builds.
 
-use hapax_core::unique::{Anchor, Strategy as OnConflict};
-use hapax_core::{
-    Chance, Claimant, Directive, Event, Exhaustion, Handback, Incoming, Json, Priority, Retention, Spec,
-    SpecPatch, State, StateSet, WorkerError,
-};
-use hapax_store::{Action, Memo, MemoKey, Op, Remembered};
-use proptest::prelude::*;
+mod deeds;
+
 use std::time::Duration;
 
+use hapax_core::{Chance, Event, Retention};
+use hapax_store::{Action, Memo, MemoKey, Op, Remembered};
+use proptest::prelude::*;
+
+use self::deeds::{JOBS, carry_out, deeds};
 use super::*;
 use crate::draft;
 use crate::index::read;
 use crate::rebuild::rebuild;
 
-const QUEUES: [&str; 3] = ["default", "mail", "slow"];
-const KEYS: [&str; 3] = ["a", "b", "c"];
-
-#[derive(Debug, Clone)]
-struct Draft {
-    n: u64,
-    key: Option<usize>,
-    queue: usize,
-    priority: i64,
-    states: u8,
-    strategy: usize,
-    period: Option<i64>,
-    anchor: usize,
-    scheduled: Option<i64>,
-    expires: Option<i64>,
-    pending: bool,
-}
-
-#[derive(Debug, Clone)]
-enum Deed {
-    Enqueue(Draft, Option<u8>),
-    EnqueueAll(Vec<Draft>, Option<u8>),
-    Step(u64, u8),
-    Claim(usize, usize),
-    Pause(usize, bool),
-    Advance(i64),
-    Seal,
-}
-
-fn drafts() -> impl Strategy<Value = Draft> {
-    let policy = (any::<u8>(), 0..4usize, prop::option::of(1..4000i64), 0..3usize);
-    let place = (0..QUEUES.len(), -2..3i64, prop::option::of(-500..3000i64), prop::option::of(1..5000i64));
-    (0..40u64, prop::option::weighted(0.8, 0..KEYS.len()), policy, place, prop::bool::weighted(0.1)).prop_map(
-        |(n, key, (states, strategy, period, anchor), (queue, priority, scheduled, expires), pending)| {
-            Draft {
-                n,
-                key,
-                queue,
-                priority,
-                states: states | 1,
-                strategy,
-                period,
-                anchor,
-                scheduled,
-                expires,
-                pending,
-            }
-        },
-    )
-}
-
-fn deeds() -> impl Strategy<Value = Deed> {
-    prop_oneof![
-        6 => (drafts(), prop::option::weighted(0.2, 0..4u8))
-            .prop_map(|(draft, memo)| Deed::Enqueue(draft, memo)),
-        2 => (prop::collection::vec(drafts(), 1..4), prop::option::weighted(0.2, 0..4u8))
-            .prop_map(|(drafts, memo)| Deed::EnqueueAll(drafts, memo)),
-        6 => (0..40u64, 0..8u8).prop_map(|(n, event)| Deed::Step(n, event)),
-        3 => (0..QUEUES.len(), 0..4usize).prop_map(|(queue, count)| Deed::Claim(queue, count)),
-        1 => (0..QUEUES.len(), any::<bool>()).prop_map(|(queue, paused)| Deed::Pause(queue, paused)),
-        2 => (0..3000i64).prop_map(Deed::Advance),
-        2 => Just(Deed::Seal),
-    ]
-}
-
-fn incoming(draft: &Draft, now: i64) -> Incoming {
-    let mut spec = draft::spec();
-    spec.queue = draft::queue(QUEUES[draft.queue]);
-    spec.priority = Priority::new(draft.priority).unwrap();
-    spec.scheduled_at = draft.scheduled.map(|after| draft::given(now + after));
-    spec.expires_at = draft.expires.map(|after| draft::given(now + after));
-    spec.retry.max_attempts = 2;
-    spec.retry.on_exhaustion = Exhaustion::DeadLetter;
-    let mut incoming = draft::incoming(draft.n, spec);
-    if let Some(key) = draft.key {
-        let (states, strategy) = (StateSet::from_bits(draft.states), OnConflict::ALL[draft.strategy]);
-        let policy = draft::policy(states, strategy, draft.period, Anchor::ALL[draft.anchor]);
-        incoming = draft::unique(draft.n, KEYS[key], Spec { unique: Some(policy), ..incoming.spec });
-    }
-    incoming.pending = draft.pending;
-    incoming
-}
-
-fn memo(name: Option<u8>) -> Option<Memo> {
-    name.map(|name| Memo {
-        key: MemoKey(format!("memo {name}").into()),
-        fingerprint: [name % 2; 32],
-        render: Arc::new(|_| Remembered { status: 200, body: Arc::from(*b"{}") }),
-    })
-}
-
-fn event(number: u8) -> Event {
-    let claimant = Claimant::UNNAMED;
-    match number {
-        0 | 1 => Event::Acknowledge { claimant, result: Some(Json::from_trusted("{\"x\": 1.0}")) },
-        2 | 3 => Event::Fail { claimant, error: error(), handback: Handback::Failed, chance: Chance(7) },
-        4 => Event::Cancel,
-        5 => Event::Activate,
-        6 => Event::Revive {
-            patch: SpecPatch { queue: Some(draft::queue("revived")), ..SpecPatch::default() },
-        },
-        _ => Event::Forget,
-    }
-}
-
-fn error() -> WorkerError {
-    WorkerError {
-        kind: "Oops".into(),
-        code: "oops".into(),
-        message: "it \"broke\"\n".into(),
-        retryable: None,
-        details: Some(Json::from_trusted("{\"deep\":[1.0, null]}")),
-        backtrace: vec!["here".into()],
-        aliases: Vec::new(),
-        directive: Directive::Policy,
-    }
-}
-
-fn carry_out(tables: &mut Tables<'_>, deed: Deed, clock: &mut i64) {
-    *clock += 10;
-    let now = draft::at(*clock);
-    let op = |action| Op { now, action };
-    match deed {
-        Deed::Enqueue(draft, name) => {
-            let incoming = Box::new(incoming(&draft, *clock));
-            drop(tables.apply(op(Action::Enqueue { incoming, memo: memo(name) })).unwrap());
-        }
-        Deed::EnqueueAll(drafts, name) => {
-            let incoming = drafts.iter().map(|draft| incoming(draft, *clock)).collect();
-            drop(tables.apply(op(Action::EnqueueAll { incoming, memo: memo(name) })).unwrap());
-        }
-        Deed::Step(n, number) => drop(tables.apply(draft::step(now, draft::id(n), event(number))).unwrap()),
-        Deed::Claim(queue, count) => {
-            drop(tables.claim(&draft::claim(now, &[QUEUES[queue]], count, 1)).unwrap());
-        }
-        Deed::Pause(queue, true) => {
-            drop(tables.apply(op(Action::Pause(draft::queue(QUEUES[queue])))).unwrap());
-        }
-        Deed::Pause(queue, false) => {
-            drop(tables.apply(op(Action::Resume(draft::queue(QUEUES[queue])))).unwrap());
-        }
-        Deed::Advance(by) => {
-            *clock += by;
-            drop(tables.advance(draft::at(*clock), 3, Chance(1)).unwrap());
-        }
-        Deed::Seal => drop(tables.seal().unwrap()),
-    }
-}
-
 fn rules() -> Rules {
     let retention = Retention { completed: Duration::from_secs(3), ..Retention::default() };
-    Rules { visibility_timeout: Duration::from_secs(1), retention }
+    Rules { visibility_timeout: Duration::from_secs(1), retention, ..Rules::default() }
 }
 
-fn empty() -> Connection {
+pub(crate) fn empty() -> Connection {
     let db = Connection::open_in_memory().unwrap();
     schema::create(&db).unwrap();
     db
 }
 
-fn open(db: &Connection) -> Tables<'_> {
+pub(crate) fn open(db: &Connection) -> Tables<'_> {
     let (index, last) = rebuild(db, &rules()).unwrap();
     Tables::new(db, rules(), index, last).unwrap()
 }
@@ -194,9 +45,9 @@ proptest! {
         let rebuilt = open(&db);
         let (live, scanned) = (index.visible(), rebuilt.index.visible());
         prop_assert!(*read(&live) == *read(&scanned), "{:?}\n{:?}", live, scanned);
-        prop_assert_eq!(&index.keys, &rebuilt.index.keys);
         prop_assert_eq!(&index.lines, &rebuilt.index.lines);
         prop_assert_eq!(&index.timers, &rebuilt.index.timers);
+        prop_assert_eq!(&index.successors, &rebuilt.index.successors);
         prop_assert_eq!(&index.memos, &rebuilt.index.memos);
         prop_assert!(rebuilt.last.turn <= last.turn);
     }
@@ -209,41 +60,12 @@ proptest! {
         for deed in deeds {
             carry_out(&mut tables, deed, &mut clock);
         }
-        let known: Vec<_> = (0..40).filter_map(|n| tables.find(draft::id(n)).unwrap()).collect();
+        let known: Vec<_> = (0..JOBS).filter_map(|n| tables.find(draft::id(n)).unwrap()).collect();
         tables.seal().unwrap();
         for stored in known {
             let loaded = Loader::new(&db).unwrap().load(stored.seq).unwrap();
             prop_assert_eq!(Some(&*stored), loaded.as_ref());
         }
-    }
-}
-
-/// The reason for the shape of `index::keys`: ten thousand finished holders, and one load.
-#[test]
-fn finished_holders_that_do_not_matter_are_not_loaded() {
-    let db = empty();
-    let mut tables = open(&db);
-    let states = StateSet::ALL;
-    for n in 0..2000 {
-        let now = draft::at(i64::try_from(n).unwrap());
-        let mut spec = draft::spec();
-        spec.unique =
-            Some(draft::policy(StateSet::of(&[State::Pending]), OnConflict::Ignore, None, Anchor::CreatedAt));
-        tables.apply(draft::enqueue(now, draft::unique(n, "a", spec))).unwrap().unwrap();
-        tables.apply(draft::step(now, draft::id(n), Event::Cancel)).unwrap().unwrap();
-    }
-    tables.seal().unwrap();
-    let key = hapax_core::unique::Key::of_text("a");
-    for (anchor, period, found) in [
-        (Anchor::CreatedAt, None, 1),
-        (Anchor::FinishedAt, Some(500), 1),
-        (Anchor::ScheduledAt, Some(500), 1),
-        (Anchor::CreatedAt, Some(5), 0),
-    ] {
-        let policy = draft::policy(states, OnConflict::Ignore, period, anchor);
-        let holders = tables.holders(&key, &policy, draft::at(2100)).unwrap();
-        assert_eq!(holders.len(), found, "{anchor:?}");
-        assert!(holders.iter().all(|holder| holder.id == draft::id(1999)));
     }
 }
 

@@ -1,8 +1,11 @@
 //! Operations: load, let core decide, store.
 
+use std::cmp::Reverse;
+
+use hapax_core::unique::Key;
 use hapax_core::{
-    Admission, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, decide, record_reentry,
-    reentry_key,
+    Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, Timestamp, Transition, decide, let_go,
+    lets_successors_go, record_reentry, reentry_key,
 };
 
 use super::contents::{Contents, Queue};
@@ -19,6 +22,13 @@ impl Contents {
             Action::EnqueueAll { incoming, memo } => self.remembering(memo, now, |contents| {
                 contents.atomically(|contents| contents.enqueue_all(incoming, now)).map(Done::EnqueuedAll)
             }),
+            Action::EnqueueEach { incoming, memo } => self.remembering(memo, now, |contents| {
+                let each = |incoming| contents.enqueue(incoming, now);
+                Ok(Done::EnqueuedEach(incoming.into_iter().map(each).collect()))
+            }),
+            Action::StepHolders { key, event, limit } => {
+                self.step_holders(&key, &event, limit, now).map(Done::SteppedHolders)
+            }
             Action::Step { id, event } => {
                 self.step(id, event, now).map(|change| Done::Stepped(Box::new(change)))
             }
@@ -38,7 +48,8 @@ impl Contents {
                     record_reentry(&mut next, &holders, now);
                 }
                 self.put(next.clone(), now);
-                Ok(Change::To { before, job: next })
+                let successors = self.let_successors_go(before, &next, now);
+                Ok(Change::To { before, job: next, successors })
             }
             Transition::Removed => {
                 let job = job.clone();
@@ -48,14 +59,51 @@ impl Contents {
         }
     }
 
+    /// Who waited for the job that changed goes on, if the change is what they waited for.
+    fn let_successors_go(&mut self, before: State, after: &Job, now: Timestamp) -> Vec<Job> {
+        if !lets_successors_go(before, after) {
+            return Vec::new();
+        }
+        let gone: Vec<Job> = self.successors(after.id).iter().filter_map(|job| let_go(job, now)).collect();
+        for job in &gone {
+            self.put(job.clone(), now);
+        }
+        gone
+    }
+
+    fn step_holders(
+        &mut self,
+        key: &Key,
+        event: &Event,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Change>, Refusal> {
+        let mut holders = self.holders(key);
+        holders.sort_by_key(|job| Reverse((job.created_at, job.id)));
+        let mut changes = Vec::new();
+        for job in holders {
+            if changes.len() == limit {
+                break;
+            }
+            changes.extend(self.step(job.id, event.clone(), now));
+        }
+        if changes.is_empty() { Err(Refusal::KeyNotHeld) } else { Ok(changes) }
+    }
+
     fn enqueue(&mut self, incoming: Incoming, now: Timestamp) -> Result<Admission, Refusal> {
         if let Some(other) = self.get(incoming.id) {
             return Err(Refusal::IdTaken { id: other.id, state: other.state() });
         }
         let holders = incoming.key.map(|key| self.holders(&key)).unwrap_or_default();
-        let admission = incoming.admit(holders, now, &self.rules);
+        let mut admission = incoming.admit(holders, now, &self.rules)?;
         for (_, holder) in &admission.changed {
             self.put(holder.clone(), now);
+        }
+        // After all of them are stored: one that was called off with its predecessor waits for nothing.
+        for (before, holder) in std::mem::take(&mut admission.changed) {
+            let successors = self.let_successors_go(before, &holder, now);
+            admission.changed.push((before, holder));
+            admission.changed.extend(successors.into_iter().map(|job| (State::Pending, job)));
         }
         if admission.verdict.is_new() {
             self.put(admission.job.clone(), now);

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
 
 use hapax_core::unique::Key;
-use hapax_core::{Job, JobId, Priority, QueueName, Refusal, Rules, State, Timestamp, next_due};
+use hapax_core::{Job, JobId, Phase, Priority, QueueName, Refusal, Rules, State, Timestamp, next_due};
 
 use super::memos::Memos;
 use crate::{Counts, QueueFacts, Totals};
@@ -38,6 +39,10 @@ pub(super) struct Contents {
     rows: BTreeMap<Seq, Row>,
     ids: HashMap<JobId, Seq>,
     keys: HashMap<Key, BTreeSet<Seq>>,
+    /// Jobs that carry a key and have not ended.
+    held: BTreeSet<Seq>,
+    /// Jobs that wait for the end of another, by the other.
+    successors: HashMap<JobId, BTreeSet<Seq>>,
     pub(super) queues: BTreeMap<QueueName, Queue>,
     pub(super) timers: BTreeSet<(Timestamp, Seq)>,
     pub(super) dead_letters: BTreeSet<(Timestamp, JobId)>,
@@ -65,6 +70,8 @@ impl Contents {
             rows: BTreeMap::new(),
             ids: HashMap::new(),
             keys: HashMap::new(),
+            held: BTreeSet::new(),
+            successors: HashMap::new(),
             queues: BTreeMap::new(),
             timers: BTreeSet::new(),
             dead_letters: BTreeSet::new(),
@@ -91,6 +98,16 @@ impl Contents {
     /// All jobs that carry the key, oldest first.
     pub(super) fn holders(&self, key: &Key) -> Vec<Job> {
         self.keys.get(key).into_iter().flatten().filter_map(|seq| self.at(*seq)).cloned().collect()
+    }
+
+    /// The jobs that carry a key and have not ended, from that number on.
+    pub(super) fn held_from(&self, first: Seq) -> impl Iterator<Item = (Seq, &Job)> {
+        self.held.range(first..).filter_map(|seq| self.at(*seq).map(|job| (*seq, job)))
+    }
+
+    /// The jobs that wait for the end of this one, oldest first.
+    pub(super) fn successors(&self, of: JobId) -> Vec<Job> {
+        self.successors.get(&of).into_iter().flatten().filter_map(|seq| self.at(*seq)).cloned().collect()
     }
 
     /// Stores the job, new or in the place of what was stored under its id.
@@ -167,6 +184,12 @@ impl Contents {
         if let Some(key) = job.key {
             self.keys.entry(key).or_default().insert(seq);
         }
+        if holds_key(job) {
+            self.held.insert(seq);
+        }
+        if let Some(other) = waits_for(job) {
+            self.successors.entry(other).or_default().insert(seq);
+        }
         if let Some(queue) = self.queues.get_mut(&job.spec.queue) {
             queue.counts.add(state);
             if state == State::Available {
@@ -189,7 +212,11 @@ impl Contents {
             self.dead_letters.remove(&entry);
         }
         if let Some(key) = job.key {
-            self.forget_holder(key, seq);
+            take_out(&mut self.keys, &key, seq);
+        }
+        self.held.remove(&seq);
+        if let Some(other) = waits_for(job) {
+            take_out(&mut self.successors, &other, seq);
         }
         if let Some(queue) = self.queues.get_mut(&job.spec.queue) {
             queue.counts.remove(state);
@@ -199,13 +226,13 @@ impl Contents {
         self.totals.keys_held -= u64::from(holds_key(job));
         self.totals.dead_letters -= u64::from(job.phase.is_dead_letter());
     }
+}
 
-    fn forget_holder(&mut self, key: Key, seq: Seq) {
-        if let Some(seqs) = self.keys.get_mut(&key) {
-            seqs.remove(&seq);
-            if seqs.is_empty() {
-                self.keys.remove(&key);
-            }
+fn take_out<K: Hash + Eq>(lists: &mut HashMap<K, BTreeSet<Seq>>, name: &K, seq: Seq) {
+    if let Some(seqs) = lists.get_mut(name) {
+        seqs.remove(&seq);
+        if seqs.is_empty() {
+            lists.remove(name);
         }
     }
 }
@@ -224,6 +251,10 @@ impl Queue {
 /// Where the job stands in the dead-letter list, if it does.
 fn dead_letter(job: &Job) -> Option<(Timestamp, JobId)> {
     job.phase.finished_at().filter(|_| job.phase.is_dead_letter()).map(|at| (at, job.id))
+}
+
+fn waits_for(job: &Job) -> Option<JobId> {
+    if let Phase::Pending { after } = job.phase { after } else { None }
 }
 
 fn holds_key(job: &Job) -> bool {

@@ -2,9 +2,8 @@
 
 use hapax_core::{Directive, Event, Handback, Json, Phase, Refusal, SpecPatch, State};
 
-use super::bench::{Bench, HOUR, INSTANT, MINUTE, SECOND, holder_of};
+use super::bench::{Bench, HOUR, INSTANT, MINUTE, SECOND, holder_of, went};
 use super::draft::plain;
-use crate::Change;
 
 pub(super) fn attempts_stay_below_their_limit_even_if_every_worker_dies(bench: &mut Bench) {
     let id = bench.create(plain().attempts(3));
@@ -63,7 +62,7 @@ pub(super) fn a_job_delivered_at_most_once_is_complete_when_it_is_fetched(bench:
     let id = bench.create(plain().at_most_once());
     let wish = bench.wish(&["default"], 1);
     let changes = bench.claim(wish);
-    assert_eq!(changes, [Change::To { before: State::Available, job: bench.job(id) }]);
+    assert_eq!(changes, [went(State::Available, bench.job(id))]);
     assert_eq!(bench.job(id).phase, Phase::Completed { at: bench.now, result: None });
     assert_eq!(bench.job(id).fence, 1);
     bench.pass(HOUR);

@@ -1,5 +1,7 @@
 //! The bench on which a case works: a store, a clock that stands until it is moved, and names that repeat.
 
+mod keys;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +10,7 @@ use hapax_core::{
     State, Timestamp, Verdict, WorkerError,
 };
 
+pub(super) use self::keys::{job_key_of, release, successors_of, waits_for};
 use super::chances::Chances;
 use super::draft::{Draft, queue};
 use super::picture::Picture;
@@ -46,6 +49,12 @@ impl Bench {
     /// Starts over on another new store, with other rules.
     pub(super) fn restart(&mut self, rules: Rules) {
         *self = Bench::new_with_rules(self.open, rules);
+    }
+
+    /// Starts over on another new store, once all is in order on this one.
+    pub(super) fn renew(&mut self) {
+        self.check();
+        self.restart(self.rules.clone());
     }
 
     pub(super) fn new_with_rules(open: Open, rules: Rules) -> Bench {
@@ -268,6 +277,12 @@ impl Bench {
         wait(self.store().advance(self.now, limit, Chance(0))).unwrap()
     }
 
+    /// Lets everything happen that is due after that time.
+    pub(super) fn pass_and_advance(&mut self, span: Duration) {
+        self.pass(span);
+        self.advance();
+    }
+
     pub(super) fn get(&self, id: JobId) -> Option<Job> {
         wait(self.store().get(id)).unwrap()
     }
@@ -312,6 +327,11 @@ pub(super) fn holder_of(job: &Job) -> Claimant {
         Phase::Active { lease, .. } => Claimant { token: Some(Ok(lease.token)), worker: None },
         other => panic!("nobody holds a job that is {}", other.state()),
     }
+}
+
+/// A change of one job that no other waited for.
+pub(super) fn went(before: State, job: Job) -> Change {
+    Change::To { before, job, successors: Vec::new() }
 }
 
 /// An error of a worker.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use hapax_core::unique::{Anchor, Key, Replacement, Strategy, UniquePolicy};
+use hapax_core::unique::{
+    Anchor, Debounce, JobKey, JobKeyMode, Key, Replacement, Strategy, UniquePolicy, Uniqueness, WhileActive,
+};
 use hapax_core::{
     Delivery, Exhaustion, GivenTime, Incoming, JobId, JobType, Json, Priority, QueueName, RetryPolicy, Spec,
     StateSet, Timeout, Timestamp,
@@ -43,8 +45,16 @@ pub(super) fn plain() -> Draft {
 /// A job that shall be the only one of its key, with the default policy.
 pub(super) fn unique(key: &str) -> Draft {
     let mut draft = plain();
-    draft.spec.unique = Some(UniquePolicy { key: Some(key.into()), ..UniquePolicy::default() });
+    draft.spec.unique = Some(UniquePolicy { key: Some(key.into()), ..UniquePolicy::default() }.into());
     draft.key = Some(Key::of_text(key));
+    draft
+}
+
+/// A job with a name, which a later one of that name replaces.
+pub(super) fn job_key(name: &str) -> Draft {
+    let mut draft = plain();
+    draft.spec.unique = Some(Uniqueness::JobKey(JobKey { name: name.into(), mode: JobKeyMode::Replace }));
+    draft.key = Some(JobKey::key(name).unwrap());
     draft
 }
 
@@ -65,7 +75,10 @@ impl Draft {
     }
 
     fn policy(self, change: impl FnOnce(&mut UniquePolicy)) -> Draft {
-        self.with(|spec| change(spec.unique.as_mut().expect("a unique draft")))
+        self.with(|spec| match &mut spec.unique {
+            Some(Uniqueness::Policy(policy)) => change(policy),
+            other => panic!("a draft with a policy, not with {other:?}"),
+        })
     }
 
     pub(super) fn kind(self, kind: &str) -> Draft {
@@ -132,6 +145,13 @@ impl Draft {
         Draft { request_id: Some(id.into()), ..self }
     }
 
+    pub(super) fn mode(self, mode: JobKeyMode) -> Draft {
+        self.with(|spec| match &mut spec.unique {
+            Some(Uniqueness::JobKey(job_key)) => job_key.mode = mode,
+            other => panic!("a draft with a job key, not with {other:?}"),
+        })
+    }
+
     pub(super) fn on_conflict(self, strategy: Strategy) -> Draft {
         self.policy(|policy| policy.on_conflict = strategy)
     }
@@ -149,5 +169,15 @@ impl Draft {
 
     pub(super) fn replacing(self, replacement: Replacement) -> Draft {
         self.policy(|policy| policy.replace = Some(replacement))
+    }
+
+    /// Waits so long for others like it, and no longer than that after its first start.
+    pub(super) fn debounced(self, wait: Duration, max_wait: Option<Duration>) -> Draft {
+        self.policy(|policy| policy.debounce = Some(Debounce { wait, max_wait }))
+    }
+
+    /// Waits behind a holder that runs.
+    pub(super) fn queue_latest(self) -> Draft {
+        self.policy(|policy| policy.while_active = Some(WhileActive::QueueLatest))
     }
 }

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use hapax_core::unique::{Anchor, Dimensions, Field, FieldSet, Replacement, Strategy, UniquePolicy};
+use hapax_core::unique::{
+    Anchor, Debounce, Dimensions, Field, FieldSet, JobKeyMode, Releaser, Replacement, Strategy, UniquePolicy,
+    WhileActive,
+};
 use hapax_core::{
     Backoff, Chance, Claimant, Delivery, Directive, Event, Exhaustion, FAILURES_KEPT, GivenTime, Handback,
     Job, JobId, Json, Phase, RetryPolicy, State, StateSet, Timestamp, WorkerError, WorkerId,
 };
 
-use super::bench::{Bench, DAY, HOUR, MINUTE, SECOND, error, holder_of};
-use super::draft::{Draft, plain, unique};
+use super::bench::{Bench, DAY, HOUR, INSTANT, MINUTE, SECOND, error, holder_of};
+use super::draft::{Draft, job_key, plain, unique};
 use crate::Claim;
 
 /// Text that breaks what is careless: quotes, an escape, a NUL, letters beyond one byte and beyond two.
@@ -101,6 +104,13 @@ pub(super) fn every_policy_comes_back_as_it_was_sent(bench: &mut Bench) {
         UniquePolicy { key: Some(ODD.into()), ..base() },
         UniquePolicy { replace: Some(per_state), ..base() },
         UniquePolicy { replace: Some(Replacement::default()), ..base() },
+        UniquePolicy { while_active: Some(WhileActive::QueueLatest), ..base() },
+        UniquePolicy { debounce: Some(Debounce { wait: INSTANT, max_wait: None }), ..base() },
+        UniquePolicy {
+            debounce: Some(Debounce { wait: DAY * 300, max_wait: Some(INSTANT) }),
+            while_active: Some(WhileActive::QueueLatest),
+            ..base()
+        },
     ];
     for (on_conflict, period_from) in Strategy::ALL.into_iter().zip(Anchor::ALL.into_iter().cycle()) {
         let period = Some(Duration::from_millis(1));
@@ -108,9 +118,43 @@ pub(super) fn every_policy_comes_back_as_it_was_sent(bench: &mut Bench) {
     }
     policies.extend(State::ALL.map(|state| UniquePolicy { states: StateSet::of(&[state]), ..base() }));
     for (number, policy) in policies.into_iter().enumerate() {
-        let mut draft = unique(&number.to_string());
-        draft.spec.unique = Some(policy);
+        // With a start of its own, for a debounced job is given one otherwise.
+        let mut draft = unique(&number.to_string()).scheduled_at(bench.now + HOUR);
+        draft.spec.unique = Some(policy.into());
         comes_back(bench, &draft);
+    }
+}
+
+pub(super) fn every_job_key_comes_back_as_it_was_sent(bench: &mut Bench) {
+    for (mode, name) in JobKeyMode::ALL.into_iter().zip(["k", ODD, &"x".repeat(4096)]) {
+        let id = comes_back(bench, &job_key(name).mode(mode));
+        assert_eq!(bench.enqueue(job_key(name)).job.id, id, "it is found by its name");
+    }
+}
+
+pub(super) fn a_release_comes_back_with_its_facts(bench: &mut Bench) {
+    for reason in [None, Some(""), Some(ODD)] {
+        let id = bench.create(unique("k"));
+        bench.step(id, Event::Release { reason: reason.map(Into::into) }).unwrap();
+        let job = bench.job(id);
+        let release = job.released.as_ref().unwrap();
+        assert_eq!(
+            (release.at, release.by, release.reason.as_deref()),
+            (bench.now, Releaser::Operator, reason)
+        );
+        kept(bench, &job);
+        bench.fetch_one();
+    }
+    for by in [Releaser::NewerJob, Releaser::Removal] {
+        let id = bench.create(job_key(by.name()).priority(9));
+        bench.fetch_one();
+        match by {
+            Releaser::NewerJob => drop(bench.create(job_key(by.name()))),
+            _ => drop(bench.remove_job_key(by.name()).unwrap()),
+        }
+        let job = bench.job(id);
+        assert_eq!(job.released.as_ref().map(|release| (release.by, &release.reason)), Some((by, &None)));
+        kept(bench, &job);
     }
 }
 

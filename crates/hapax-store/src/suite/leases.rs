@@ -4,9 +4,9 @@ use hapax_core::{
     Cause, Claimant, Event, Job, JobId, Lease, Phase, Refusal, SpecPatch, State, StateSet, WorkerId,
 };
 
-use super::bench::{Bench, HOUR, INSTANT, MINUTE, SECOND, holder_of};
+use super::bench::{Bench, HOUR, INSTANT, MINUTE, SECOND, holder_of, went};
 use super::draft::plain;
-use crate::{Change, Claim};
+use crate::Claim;
 
 fn lost(id: JobId, state: State) -> Refusal {
     Refusal::LeaseLost { id, state }
@@ -37,7 +37,7 @@ pub(super) fn a_fetched_job_is_active_under_a_lease(bench: &mut Bench) {
     let token = wish.token;
     let changes = bench.claim(wish);
     let job = bench.job(id);
-    assert_eq!(changes, [Change::To { before: State::Available, job: job.clone() }]);
+    assert_eq!(changes, [went(State::Available, job.clone())]);
     let (length, deadline) = (MINUTE * 30, bench.now + MINUTE * 30);
     let lease = Lease { token, worker: Some(worker), deadline, length };
     assert_eq!(job.phase, Phase::Active { lease, times_out_at: None });
@@ -91,7 +91,7 @@ pub(super) fn a_lease_runs_out_at_its_deadline_and_not_before(bench: &mut Bench)
     assert_eq!(bench.advance().next_due, Some(bench.now + INSTANT));
     bench.pass(INSTANT);
     let changes = bench.advance().changes;
-    assert_eq!(changes, [Change::To { before: State::Active, job: bench.job(id) }]);
+    assert_eq!(changes, [went(State::Active, bench.job(id))]);
     let Phase::Active { lease, .. } = job.phase else { panic!("it was active") };
     assert_eq!(bench.job(id).phase, Phase::Available { lapsed: Some(lease) });
     assert_eq!(bench.job(id).history.entries().len(), 1);
@@ -125,7 +125,7 @@ pub(super) fn stale_token_ack_rejected_and_harmless(bench: &mut Bench) {
 pub(super) fn a_late_ack_completes_a_job_that_nobody_fetched_since(bench: &mut Bench) {
     let stale = lapsed(bench);
     let change = bench.acknowledge(&stale).unwrap();
-    assert_eq!(change, Change::To { before: State::Available, job: bench.job(stale.id) });
+    assert_eq!(change, went(State::Available, bench.job(stale.id)));
     assert_eq!(bench.state(stale.id), State::Completed);
     assert_eq!(bench.fetch_ids(1), [], "it left the line");
 }

@@ -5,7 +5,7 @@ use hapax_core::{
     Cause, Chance, Event, Phase, Refusal, Retention, Rules, State, StateSet, Timestamp, Verdict,
 };
 
-use super::bench::{Bench, DAY, HOUR, INSTANT, MINUTE, SECOND};
+use super::bench::{Bench, DAY, HOUR, INSTANT, MINUTE, SECOND, went};
 use super::draft::{plain, unique};
 use super::wait;
 use crate::{Advance, Change, QueueQuery, StoreError, Totals};
@@ -22,7 +22,7 @@ pub(super) fn a_scheduled_job_becomes_available_at_its_time_and_not_before(bench
     assert_eq!(bench.advance(), Advance { changes: vec![], next_due: Some(bench.now + INSTANT) });
     bench.pass(INSTANT);
     let advance = bench.advance();
-    assert_eq!(advance.changes, [Change::To { before: State::Scheduled, job: bench.job(id) }]);
+    assert_eq!(advance.changes, [went(State::Scheduled, bench.job(id))]);
     assert_eq!(advance.next_due, None);
     assert_eq!(bench.job(id).enqueued_at, Some(bench.now));
 }

@@ -11,10 +11,11 @@ use super::wait;
 use crate::{Action, Answer, Claim, Done, Op, Store};
 
 /// How many run.
-pub(super) const RACERS: usize = 16;
+pub(super) const RACERS: usize = 20;
 
 /// One thread of a race.
 pub(super) struct Racer {
+    pub(super) number: usize,
     pub(super) store: Arc<dyn Store>,
     pub(super) chances: Chances,
     pub(super) now: Timestamp,
@@ -62,6 +63,7 @@ pub(super) fn race<T: Send>(
         (0..rounds).map(round).collect()
     };
     let racer = |number: usize| Racer {
+        number,
         store: bench.store().clone(),
         chances: Chances::new(1000 + number as u64),
         now: bench.now,

@@ -2,12 +2,14 @@
 
 mod action;
 mod audit;
+mod audit_keys;
 mod generate;
 mod mirror;
 mod player;
 mod shape;
 mod sightings;
 mod step;
+mod wish;
 
 use std::cell::RefCell;
 
@@ -22,7 +24,7 @@ use super::bench::Bench;
 const SHRINKS_MAX: u32 = 4000;
 
 /// From so many sequences on, everything that is worth seeing must have been seen.
-const CASES_FOR_SIGHTINGS: u32 = 200;
+const CASES_FOR_SIGHTINGS: u32 = 1000;
 
 pub(super) fn sequences_are_answered_like_the_reference(bench: &mut Bench) {
     let effort = bench.effort();

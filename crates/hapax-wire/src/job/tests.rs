@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hapax_core::unique::{Dimensions, Field, FieldSet, Key, Ledger, LedgerEntry, Replacement, UniquePolicy};
+use hapax_core::unique::{
+    Anchor, Debounce, Dimensions, Field, FieldSet, JobKey, JobKeyMode, Key, Ledger, LedgerEntry, Release,
+    Releaser, Replacement, UniquePolicy, Uniqueness, WhileActive,
+};
 use hapax_core::{
     Backoff, Exhaustion, Failure, History, JobId, JobType, Json, Lease, LeaseToken, Priority, QueueName,
     State, Timeout, WorkerId,
@@ -48,6 +51,8 @@ fn job(phase: Phase) -> Job {
         retry_delay: None,
         ledger: Ledger::default(),
         reentered_beside: None,
+        released: None,
+        first_start: None,
     }
 }
 
@@ -75,7 +80,7 @@ fn a_plain_job_shows_its_arguments_as_they_were_sent() {
 #[test]
 fn the_default_policy_is_what_the_constant_says() {
     let mut out = Vec::new();
-    object(&mut out, |o| policy::retry(o, &RetryPolicy::default()));
+    object(&mut out, |o| retry::policy(o, &RetryPolicy::default()));
     assert_eq!(String::from_utf8(out).unwrap(), format!("{{\"retry\":{DEFAULT_RETRY}}}"));
 }
 
@@ -91,7 +96,7 @@ fn every_place_of_its_life_has_its_own_members() {
     let phases = [
         Phase::Scheduled { at: at(60) },
         Phase::Available { lapsed: Some(lease.clone()) },
-        Phase::Pending,
+        Phase::Pending { after: None },
         Phase::Active { lease: lease.clone(), times_out_at: None },
         Phase::Retryable { at: at(9) },
         Phase::Completed { at: at(9), result },
@@ -155,16 +160,90 @@ fn a_holder_shows_its_policy_its_key_and_its_ledger() {
     let entry = LedgerEntry { at: at(2), outcome: "existing", request_id: Some("req_1".into()) };
     job.ledger = Ledger::restored(12, vec![entry]);
     let fields: FieldSet = [Field::Args, Field::Priority].into_iter().collect();
-    Arc::make_mut(&mut job.spec).unique = Some(UniquePolicy {
+    Arc::make_mut(&mut job.spec).unique = Some(Uniqueness::Policy(UniquePolicy {
         dimensions: Dimensions { queue: true, args: true, meta: true },
         args_keys: Some(vec!["user_id".into()]),
         meta_keys: Some(vec!["tenant".into()]),
         period: Some(Duration::from_hours(1)),
         replace: Some(Replacement::default().with(State::Scheduled, fields)),
         ..UniquePolicy::default()
-    });
-    let text = written(&job);
-    insta::assert_snapshot!(&text[text.find("\"unique\"").unwrap()..]);
+    }));
+    insta::assert_snapshot!(recognition(&job));
+}
+
+/// The members behind `retry`, which is where jobs say how they are recognised.
+fn recognition(job: &Job) -> String {
+    let text = written(job);
+    text[text.find("\"backoff_strategy\"").unwrap()..].split_once(',').unwrap_or_default().1.to_owned()
+}
+
+fn entry() -> LedgerEntry {
+    LedgerEntry { at: at(2), outcome: "updated", request_id: Some("req_1".into()) }
+}
+
+#[test]
+fn a_debounced_successor_shows_what_it_waits_for() {
+    let mut job = job(Phase::Pending { after: Some(JobId::new(at(1), [8; 10])) });
+    job.key = Some(Key::from_bytes([0xab; 32]));
+    job.first_start = Some(at(10));
+    let mut policy = UniquePolicy {
+        period: Some(Duration::from_secs(90)),
+        period_from: Anchor::ScheduledAt,
+        debounce: Some(Debounce { wait: Duration::from_secs(10), max_wait: Some(Duration::from_mins(1)) }),
+        while_active: Some(WhileActive::QueueLatest),
+        ..UniquePolicy::default()
+    };
+    let mut shown = |policy: &UniquePolicy| {
+        Arc::make_mut(&mut job.spec).unique = Some(policy.clone().into());
+        recognition(&job)
+    };
+    insta::assert_snapshot!(shown(&policy));
+    policy.debounce = Some(Debounce { wait: Duration::from_millis(500), max_wait: None });
+    assert!(shown(&policy).contains(r#""debounce":{"wait":"PT0.5S"}"#));
+    policy.debounce = None;
+    assert!(shown(&policy).contains(r#""on_conflict":"reject","while_active":"queue_latest""#));
+}
+
+#[test]
+fn a_job_key_is_shown_as_long_as_the_job_holds_it() {
+    let mut job = job(Phase::Available { lapsed: None });
+    let key = Key::from_bytes([0xab; 32]);
+    let job_key = JobKey { name: "a \"b\"".into(), mode: JobKeyMode::PreserveRunAt };
+    Arc::make_mut(&mut job.spec).unique = Some(Uniqueness::JobKey(job_key));
+    assert!(!recognition(&job).contains("unique"), "no facts, no member");
+    job.key = Some(key);
+    job.ledger = Ledger::restored(1, vec![entry()]);
+    let holds = recognition(&job);
+    assert_eq!(unique::job_key_name(&job), Some("a \"b\""));
+    job.key = None;
+    job.released =
+        Some(Release { at: at(3), key, by: Releaser::Operator, reason: Some("it \"hung\"".into()) });
+    let lost = recognition(&job);
+    job.released = Some(Release { at: at(3), key, by: Releaser::NewerJob, reason: None });
+    job.ledger = Ledger::default();
+    assert_eq!(unique::job_key_name(&job), None);
+    insta::assert_snapshot!([holds, lost, recognition(&job)].join("\n"));
+}
+
+#[test]
+fn every_fact_is_listed_as_one() {
+    let mut job = job(Phase::Pending { after: Some(JobId::new(at(1), [8; 10])) });
+    let key = Key::from_bytes([0xab; 32]);
+    job.key = Some(key);
+    job.first_start = Some(at(10));
+    job.reentered_beside = Some(job.id);
+    job.released = Some(Release { at: at(3), key, by: Releaser::Removal, reason: None });
+    job.ledger = Ledger::restored(1, vec![entry()]);
+    Arc::make_mut(&mut job.spec).unique = Some(UniquePolicy::default().into());
+    let shown: serde_json::Value = serde_json::from_str(&written(&job)).unwrap();
+    let shown = shown["unique"].as_object().unwrap();
+    let policy = ["keys", "states", "on_conflict"];
+    let mut facts: Vec<&str> =
+        shown.keys().map(String::as_str).filter(|name| !policy.contains(name)).collect();
+    let mut listed = unique::FACTS.to_vec();
+    facts.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(facts, listed);
 }
 
 #[test]

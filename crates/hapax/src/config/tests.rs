@@ -6,12 +6,14 @@ use clap::Parser as _;
 
 use super::*;
 use crate::cli::{Cli, Command};
-use crate::keys::Secret;
+use crate::secret::Secret;
 
 /// The configuration of a command line, read as if nothing stood in the environment but this.
 fn load(arguments: &[&str], environment: Environment) -> Result<Config, Failure> {
-    let Command::Serve(serve) = Cli::parse_from(["hapax", "serve"].iter().chain(arguments)).command;
-    Config::load(*serve, environment)
+    match Cli::parse_from(["hapax", "serve"].iter().chain(arguments)).command {
+        Command::Serve(serve) => Config::load(*serve, environment),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn loaded(arguments: &[&str]) -> Config {
@@ -53,12 +55,13 @@ fn every_setting_of_the_file_arrives() {
     assert_eq!(config.listen.port(), 1);
     assert_eq!(config.store, StoreConfig::Embedded { data: "d".into() });
     assert!(config.conformance);
-    let Rules { visibility_timeout, retention: Retention { completed, cancelled, discarded } } = config.rules;
+    let Rules { visibility_timeout, retention, joined_bytes_max } = config.rules;
+    let Retention { completed, cancelled, discarded } = retention;
     assert_eq!(
         [visibility_timeout, completed, cancelled, discarded].map(|span| span.as_secs()),
         [1, 2, 3, 4]
     );
-    assert_eq!((config.limits.job_bytes, config.limits.request_bytes), (5, 6));
+    assert_eq!((config.limits.job_bytes, joined_bytes_max, config.limits.request_bytes), (5, 5, 6));
     assert_eq!(config.log, LogConfig { format: LogFormat::Json, filter: "debug".into() });
 }
 

@@ -160,6 +160,46 @@ async fn duplicates_that_change_nothing_and_refusals_are_no_events() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_job_that_waited_for_the_end_of_another_goes_on_after_it() {
+    let rig = rig();
+    rig.enqueue(draft().queue_latest()).await;
+    let running = rig.take("default").await.unwrap();
+    rig.enqueue(draft().queue_latest()).await;
+    assert_eq!(rig.events(), ["job.enqueued", "job.started"], "who waits for another has not arrived");
+    rig.broker.acknowledge(running.id, Claimant::UNNAMED, None).await.unwrap();
+    assert_eq!(rig.events()[2..], ["job.completed", "job.enqueued"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_successor_with_a_start_time_is_scheduled_and_the_chores_hear_of_it() {
+    let rig = rig();
+    let _chores = rig.chores();
+    rig.enqueue(draft().queue_latest()).await;
+    let running = rig.take("default").await.unwrap();
+    let successor = rig.enqueue(draft().queue_latest().scheduled(50)).await;
+    rig.broker.cancel(running.id).await.unwrap();
+    assert_eq!(rig.events()[2..], ["job.cancelled", "job.scheduled"]);
+    crate::testing::pass(Duration::from_millis(55)).await;
+    assert_eq!(rig.job(successor.id).await.state(), State::Available);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_finds_a_job_expired_lets_its_successor_go() {
+    let rig = rig();
+    let timeout = rig.broker.rules().visibility_timeout;
+    let minute = Duration::from_mins(1);
+    let expiry = i64::try_from((timeout + minute).as_millis()).unwrap();
+    rig.enqueue(draft().queue_latest().expiring(expiry)).await;
+    rig.take("default").await.unwrap();
+    let successor = rig.enqueue(draft().queue_latest()).await;
+    tokio::time::advance(timeout).await;
+    rig.broker.tick(at(0) + timeout).await.unwrap();
+    tokio::time::advance(minute).await;
+    assert_eq!(rig.take("default").await.unwrap().id, successor.id);
+    assert_eq!(rig.events()[4..], ["job.discarded", "job.enqueued", "job.started"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn queues_that_are_paused_and_resumed() {
     let rig = rig();
     rig.broker.pause(queue("mail")).await.unwrap();

@@ -1,49 +1,6 @@
-//! Windows and refusals of unique policies.
+//! Refusals of unique policies.
 
 use super::*;
-
-const SECOND: Duration = Duration::from_secs(1);
-
-fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_millis(seconds * 1000)
-}
-
-fn holder(state: State) -> Holder {
-    Holder { state, created_at: at(100), scheduled_at: None, finished_at: None }
-}
-
-#[test]
-fn a_holder_counts_only_in_the_states_that_the_policy_names() {
-    for state in State::ALL {
-        let covered = UniquePolicy::default().covers(holder(state), at(100));
-        assert_eq!(covered, !state.is_terminal(), "{state}");
-    }
-    let completed_only = UniquePolicy { states: StateSet::of(&[State::Completed]), ..Default::default() };
-    assert!(completed_only.covers(holder(State::Completed), at(100)));
-    assert!(!completed_only.covers(holder(State::Available), at(100)));
-}
-
-#[test]
-fn a_window_is_open_up_to_but_not_including_its_end() {
-    let policy = UniquePolicy { period: Some(SECOND * 10), ..Default::default() };
-    let last = Timestamp::from_millis(at(110).millis() - 1);
-    assert!(policy.covers(holder(State::Available), last));
-    assert!(!policy.covers(holder(State::Available), at(110)));
-}
-
-#[test]
-fn a_window_runs_from_the_moment_that_the_policy_names() {
-    let end = |period_from, holder: Holder| {
-        UniquePolicy { period: Some(SECOND * 10), period_from, ..Default::default() }.window_end(holder)
-    };
-    let finished =
-        Holder { scheduled_at: Some(at(200)), finished_at: Some(at(300)), ..holder(State::Completed) };
-    assert_eq!(end(Anchor::CreatedAt, finished), Some(at(110)));
-    assert_eq!(end(Anchor::ScheduledAt, finished), Some(at(210)));
-    assert_eq!(end(Anchor::FinishedAt, finished), Some(at(310)));
-    assert_eq!(end(Anchor::ScheduledAt, holder(State::Available)), Some(at(110)), "never scheduled");
-    assert_eq!(end(Anchor::FinishedAt, holder(State::Active)), None, "unfinished: open");
-}
 
 #[test]
 fn policies_that_make_no_sense_are_refused() {
@@ -62,4 +19,33 @@ fn policies_that_make_no_sense_are_refused() {
     let harmless = UniquePolicy { meta_keys: Some(vec![]), ..base() };
     assert_eq!(harmless.validate(), Ok(()));
     assert_eq!(base().validate(), Ok(()));
+}
+
+#[test]
+fn combinations_that_make_no_sense_are_refused() {
+    let refusal = |policy: UniquePolicy| policy.validate().unwrap_err();
+    let second = Duration::from_secs(1);
+    let debounce = |wait, max_wait| UniquePolicy {
+        debounce: Some(Debounce { wait, max_wait }),
+        ..UniquePolicy::default()
+    };
+    let replace = Some(Replacement::default());
+    assert_eq!(debounce(second, Some(second)).validate(), Ok(()));
+    assert_eq!(refusal(debounce(Duration::ZERO, None)), PolicyError::NoWait);
+    assert_eq!(refusal(debounce(second, Some(Duration::ZERO))), PolicyError::NoMaxWait);
+    assert_eq!(refusal(UniquePolicy { replace, ..debounce(second, None) }), PolicyError::ReplaceAndDebounce);
+    let ended = UniquePolicy { states: StateSet::ALL, ..debounce(second, None) };
+    assert_eq!(refusal(ended), PolicyError::DebounceEnded(State::Completed));
+    let unscheduled = UniquePolicy { states: StateSet::of(&[State::Active]), ..debounce(second, None) };
+    assert_eq!(refusal(unscheduled), PolicyError::DebounceWithoutScheduled);
+
+    let latest = UniquePolicy { while_active: Some(WhileActive::QueueLatest), ..UniquePolicy::default() };
+    assert_eq!(latest.validate(), Ok(()));
+    let without = |state| {
+        let states = StateSet::INCOMPLETE.iter().filter(|other| *other != state).collect();
+        refusal(UniquePolicy { states, ..latest.clone() })
+    };
+    assert_eq!(without(State::Active), PolicyError::WhileActiveWithout(State::Active));
+    assert_eq!(without(State::Pending), PolicyError::WhileActiveWithout(State::Pending));
+    assert_eq!(refusal(UniquePolicy { replace, ..latest.clone() }), PolicyError::ReplaceAndWhileActive);
 }

@@ -93,7 +93,7 @@ async fn with_keys_only_probes_and_scrapers_need_none() {
     };
     let open = ["/health", "/healthz", "/ojs/v1/health", "/ready", "/readyz", "/metrics"];
     for (method, template) in routes(&rig.shared).listed {
-        let path = template.replace("{id}", "x").replace("{name}", "x");
+        let path = template.replace("{id}", "x").replace("{name}", "x").replace("{key}", "x");
         for secret in [None, Some("wrong"), Some("")] {
             let answer = send(method.as_str(), &path, secret).await;
             if open.contains(&template) {
@@ -202,6 +202,13 @@ async fn metrics_count_what_happened() {
     let rig = Rig::new();
     rig.enqueue(r#"{"type":"a","args":[],"unique":{}}"#).await;
     rig.post("/ojs/v1/jobs", r#"{"type":"a","args":[],"unique":{}}"#).await;
+    rig.post("/ojs/v1/jobs", r#"{"type":"a","args":[],"unique":{"on_conflict":"ignore"}}"#).await;
+    rig.enqueue(r#"{"type":"b","args":[],"job_key":"k"}"#).await;
+    rig.post("/ojs/v1/jobs", r#"{"type":"b","args":[],"job_key":"k"}"#).await;
+    let released = rig.enqueue(r#"{"type":"c","args":[],"unique":{}}"#).await;
+    let job = rig.get(&format!("/ojs/v1/jobs/{released}")).await;
+    let key = job.text_at("/unique/uniqueness_key");
+    rig.post(&format!("/ojs/v1/unique/keys/{key}/release"), "").await;
     rig.shared.metrics.commit_observer()(hapax_store::CommitFacts {
         operations: 3,
         apply: Duration::from_millis(1),
@@ -210,17 +217,21 @@ async fn metrics_count_what_happened() {
     let answer = rig.get("/metrics").await;
     assert_eq!(answer.header("content-type"), Some("text/plain"));
     for line in [
-        "ojs_jobs_enqueued_total 1",
-        "ojs_jobs{state=\"available\"} 1",
+        "ojs_jobs_enqueued_total 3",
+        "ojs_jobs{state=\"available\"} 3",
         "ojs_jobs{state=\"discarded\"} 0",
         "ojs_unique_conflicts_total{strategy=\"reject\"} 1",
-        "ojs_unique_keys_held 1",
+        "ojs_unique_conflicts_total{strategy=\"ignore\"} 1",
+        "ojs_unique_conflicts_total{strategy=\"job_key\"} 1",
+        "ojs_jobs_deduplicated_total 2",
+        "ojs_unique_keys_released_total 1",
+        "ojs_unique_keys_held 2",
         "ojs_commit_operations_count 1",
         "ojs_commit_apply_seconds_count 1",
         "ojs_commit_sync_seconds_count 1",
-        "ojs_http_requests_total{method=\"POST\",route=\"/ojs/v1/jobs\",status=\"2xx\"} 1",
+        "ojs_http_requests_total{method=\"POST\",route=\"/ojs/v1/jobs\",status=\"2xx\"} 5",
         "ojs_http_requests_total{method=\"POST\",route=\"/ojs/v1/jobs\",status=\"4xx\"} 1",
-        "ojs_http_request_duration_seconds_count{method=\"POST\",route=\"/ojs/v1/jobs\"} 2",
+        "ojs_http_request_duration_seconds_count{method=\"POST\",route=\"/ojs/v1/jobs\"} 6",
     ] {
         assert!(answer.text.lines().any(|found| found == line), "no line {line:?} in\n{}", answer.text);
     }

@@ -12,11 +12,12 @@ use crate::to_wire::admission;
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let draft = {
         let body = from_wire::read(&call.body.bytes)?;
-        from_wire::job(&body, call.media, call.broker().now())?
+        from_wire::job(&body, call.media, call.broker().now())?.draft
     };
-    let memo = memo::memo(&call)?;
+    let id = call.id.clone();
+    let memo = memo::memo(&call, None, move |answer| admission::reply(answer, &id))?;
     match call.broker().enqueue(draft, call.id.as_str(), memo).await? {
         Receipt::Fresh(admitted) => Ok(admission::one(&admitted)),
-        Receipt::Remembered(before) => Ok(memo::replay(&before)),
+        Receipt::Remembered(before) => Ok(memo::replay_at_job(&before)),
     }
 }

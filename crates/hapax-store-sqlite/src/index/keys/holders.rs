@@ -1,38 +1,31 @@
-//! The holders of one key: nearly always one, sometimes thousands.
+//! The holders of one key that live, or that ended in one state: nearly always one, sometimes thousands.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
-use hapax_core::unique::Holder;
-use hapax_core::{State, Timestamp};
+use hapax_core::StateSet;
+use hapax_core::unique::{Anchor, Holder};
 
-use crate::row::Seq;
+use super::mark::{Mark, Place};
+use super::orders::{Order, Orders};
 
 /// Holders by age. `Many` has at least two, so that equal sets are equal.
 #[derive(Debug, PartialEq)]
 pub(super) enum Holders {
     None,
     One(Place, Mark),
-    Many(BTreeMap<Place, Mark>),
+    Many(Many),
 }
 
-/// Sorted by age.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) created_at: Timestamp,
-    pub(super) seq: Seq,
+#[derive(Debug, PartialEq)]
+pub(super) struct Many {
+    by_age: BTreeMap<Place, Mark>,
+    /// Kept if there are more than [`FEW_MAX`].
+    orders: Option<Box<Orders>>,
 }
 
-/// What else a policy asks of a holder, in two words: there is one of these for every unique job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
-    scheduled_at: i64,
-    /// The moment in milliseconds above, the state in the lowest three bits.
-    finished_at_and_state: i64,
-}
-
-const STATE_BITS: u32 = 3;
-/// A moment that no timestamp can be, and that can be shifted.
-const NEVER: i64 = i64::MIN >> STATE_BITS;
+/// So many are looked through one by one.
+const FEW_MAX: usize = 8;
 
 impl Holders {
     /// Adds a holder, or marks it anew.
@@ -41,19 +34,20 @@ impl Holders {
             Holders::None => *self = Holders::One(place, mark),
             Holders::One(same, old) if *same == place => *old = mark,
             Holders::One(other, old) => {
-                *self = Holders::Many(BTreeMap::from([(*other, *old), (place, mark)]));
+                let by_age = BTreeMap::from([(*other, *old), (place, mark)]);
+                *self = Holders::Many(Many { by_age, orders: None });
             }
-            Holders::Many(holders) => drop(holders.insert(place, mark)),
+            Holders::Many(many) => many.insert(place, mark),
         }
     }
 
     pub(super) fn remove(&mut self, place: Place) -> &Holders {
         match self {
             Holders::One(same, _) if *same == place => *self = Holders::None,
-            Holders::Many(holders) => {
-                holders.remove(&place);
-                if holders.len() == 1
-                    && let Some((place, mark)) = holders.pop_first()
+            Holders::Many(many) => {
+                many.remove(place);
+                if many.by_age.len() == 1
+                    && let Some((place, mark)) = many.by_age.pop_first()
                 {
                     *self = Holders::One(place, mark);
                 }
@@ -67,42 +61,135 @@ impl Holders {
         matches!(self, Holders::None)
     }
 
-    pub(super) fn newest_first(&self) -> impl Iterator<Item = (Place, Mark)> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Holders::None => 0,
+            Holders::One(..) => 1,
+            Holders::Many(many) => many.by_age.len(),
+        }
+    }
+
+    /// All in these states that `covers` says yes to; `windows` says by which of their moments they stop to be.
+    pub(super) fn live(
+        &self,
+        states: StateSet,
+        windows: Option<Anchor>,
+        mut covers: impl FnMut(Holder) -> bool,
+    ) -> Vec<(Place, Mark)> {
+        let mut covers = |(place, mark): &(Place, Mark)| covers(mark.holder(*place));
+        let Holders::Many(Many { by_age, orders: Some(orders) }) = self else {
+            return self.before(None).filter(covers).collect();
+        };
+        let mut covered = Vec::new();
+        for state in states.iter() {
+            let places = orders.live(state).iter().rev();
+            let alike = places.filter_map(|place| by_age.get(place).map(|mark| (*place, *mark)));
+            match windows {
+                // What is older has an older window.
+                Some(Anchor::CreatedAt) => covered.extend(alike.take_while(&mut covers)),
+                Some(Anchor::ScheduledAt | Anchor::FinishedAt) | None => {
+                    covered.extend(alike.filter(&mut covers));
+                }
+            }
+        }
+        covered
+    }
+
+    /// The newest that `covers` says yes to, among those before a place.
+    pub(super) fn newest(
+        &self,
+        windows: Option<Anchor>,
+        before: Option<Place>,
+        covers: &mut impl FnMut(Holder) -> bool,
+    ) -> Option<(Place, Mark)> {
+        if let Holders::Many(Many { by_age, orders: Some(orders) }) = self
+            && let Some(order) = windows.and_then(|anchor| orders.ended(anchor))
+        {
+            return newest_open(by_age, order, before, covers);
+        }
+        for (place, mark) in self.before(before) {
+            if covers(mark.holder(place)) {
+                return Some((place, mark));
+            }
+            // Those that have ended are alike in state, and what is older has an older window.
+            if mark.state().is_terminal() && windows == Some(Anchor::CreatedAt) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Those before a place or all of them, newest first.
+    fn before(&self, end: Option<Place>) -> impl Iterator<Item = (Place, Mark)> {
         let (one, many) = match self {
             Holders::None => (None, None),
-            Holders::One(place, mark) => (Some((*place, *mark)), None),
-            Holders::Many(holders) => (None, Some(holders)),
+            Holders::One(place, mark) => {
+                (Some((*place, *mark)).filter(|_| end.is_none_or(|end| *place < end)), None)
+            }
+            Holders::Many(many) => (None, Some(range(&many.by_age, end))),
         };
-        one.into_iter().chain(many.into_iter().flatten().rev().map(|(place, mark)| (*place, *mark)))
+        one.into_iter().chain(many.into_iter().flatten())
     }
 }
 
-impl Mark {
-    pub(super) fn of(holder: Holder) -> Mark {
-        let Holder { state, created_at: _, scheduled_at, finished_at } = holder;
-        let millis = |at: Option<Timestamp>| at.map_or(NEVER, Timestamp::millis);
-        Mark {
-            scheduled_at: millis(scheduled_at),
-            finished_at_and_state: millis(finished_at) << STATE_BITS | i64::from(state as u8),
+impl Many {
+    fn insert(&mut self, place: Place, mark: Mark) {
+        let old = self.by_age.insert(place, mark);
+        match &mut self.orders {
+            Some(orders) => {
+                if let Some(old) = old {
+                    orders.remove(place, old);
+                }
+                orders.insert(place, mark);
+            }
+            None if self.by_age.len() > FEW_MAX => {
+                self.orders = Some(Box::new(self.by_age.iter().collect()));
+            }
+            None => {}
         }
     }
 
-    fn state(self) -> State {
-        let number = self.finished_at_and_state.rem_euclid(1 << STATE_BITS);
-        State::ALL.into_iter().find(|state| i64::from(*state as u8) == number).unwrap_or(State::Discarded)
-    }
-
-    pub(super) fn has_ended(self) -> bool {
-        self.state().is_terminal()
-    }
-
-    pub(super) fn holder(self, created_at: Timestamp) -> Holder {
-        let moment = |millis: i64| (millis != NEVER).then(|| Timestamp::from_millis(millis));
-        Holder {
-            state: self.state(),
-            created_at,
-            scheduled_at: moment(self.scheduled_at),
-            finished_at: moment(self.finished_at_and_state >> STATE_BITS),
+    fn remove(&mut self, place: Place) {
+        let old = self.by_age.remove(&place);
+        if self.by_age.len() <= FEW_MAX {
+            self.orders = None;
+        }
+        if let (Some(old), Some(orders)) = (old, &mut self.orders) {
+            orders.remove(place, old);
         }
     }
+}
+
+/// Two ways lead to the newest holder whose window is open: from the newest down until one is open, and through all
+/// that are open, which stand last in the order of their moments. Either can be long, both hardly ever: jobs that
+/// were created later mostly ended later. So both are gone step by step, and the one that arrives first answers.
+fn newest_open(
+    by_age: &BTreeMap<Place, Mark>,
+    order: &Order,
+    before: Option<Place>,
+    covers: &mut impl FnMut(Holder) -> bool,
+) -> Option<(Place, Mark)> {
+    let mut from_newest = range(by_age, before);
+    let mut from_last = order.iter().rev().filter_map(|(_, place)| by_age.get_key_value(place));
+    let mut newest: Option<(Place, Mark)> = None;
+    loop {
+        let Some((place, mark)) = from_last.next().filter(|(place, mark)| covers(mark.holder(**place)))
+        else {
+            return newest;
+        };
+        let is_newest = newest.is_none_or(|(newest, _)| newest < *place);
+        if is_newest && before.is_none_or(|before| *place < before) {
+            newest = Some((*place, *mark));
+        }
+        let next = from_newest.next()?;
+        if covers(next.1.holder(next.0)) {
+            return Some(next);
+        }
+    }
+}
+
+/// Newest first.
+fn range(by_age: &BTreeMap<Place, Mark>, end: Option<Place>) -> impl Iterator<Item = (Place, Mark)> {
+    let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+    by_age.range((Bound::Unbounded, end)).rev().map(|(place, mark)| (*place, *mark))
 }

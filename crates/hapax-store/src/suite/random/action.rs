@@ -9,7 +9,11 @@ use super::super::draft::queue;
 use super::player::Player;
 use super::shape::{Shape, queue_name};
 use super::step::{Act, MemoWish, Name, Pick, Proof, Trouble};
+use super::wish::KeyName;
 use crate::{Action, Answer, Done, Memo, MemoKey, Remembered};
+
+/// More than ever have one name.
+const REMOVED_AT_ONCE: usize = 1000;
 
 impl Player<'_> {
     pub(super) fn action(&mut self, act: &Act) -> Action {
@@ -26,6 +30,21 @@ impl Player<'_> {
                 });
                 Action::EnqueueAll { incoming: incoming.collect(), memo: memo.map(wish) }
             }
+            Act::EnqueueEach { items, memo } => {
+                let incoming = items.iter().map(|(shape, name)| {
+                    let id = self.id(*name);
+                    self.incoming(shape, id)
+                });
+                Action::EnqueueEach { incoming: incoming.collect(), memo: memo.map(wish) }
+            }
+            Act::ReleaseKey { key, limit } => {
+                let reason = (limit % 2 == 1).then(|| "it has to go".into());
+                Action::StepHolders { key: key.key(), event: Event::Release { reason }, limit: *limit }
+            }
+            Act::RemoveName(number) => {
+                let key = KeyName::Name(*number).key();
+                Action::StepHolders { key, event: Event::RemoveByKey, limit: REMOVED_AT_ONCE }
+            }
             Act::Pause(number) => Action::Pause(queue(queue_name(*number))),
             Act::Resume(number) => Action::Resume(queue(queue_name(*number))),
             Act::Acknowledge { job, .. }
@@ -35,6 +54,7 @@ impl Player<'_> {
             | Act::TimePassed { job, .. }
             | Act::Cancel(job)
             | Act::Activate(job)
+            | Act::Release(job)
             | Act::Forget(job) => {
                 let id = self.pick(*job);
                 Action::Step { id, event: self.event(act, id) }
@@ -64,9 +84,14 @@ impl Player<'_> {
             Act::Activate(_) => Event::Activate,
             Act::Forget(_) => Event::Forget,
             Act::Cancel(_) => Event::Cancel,
-            Act::Enqueue { .. } | Act::EnqueueAll { .. } | Act::Pause(_) | Act::Resume(_) => {
-                panic!("{act:?} is no event")
-            }
+            Act::Release(_) => Event::Release { reason: None },
+            Act::Enqueue { .. }
+            | Act::EnqueueAll { .. }
+            | Act::EnqueueEach { .. }
+            | Act::ReleaseKey { .. }
+            | Act::RemoveName(_)
+            | Act::Pause(_)
+            | Act::Resume(_) => panic!("{act:?} is no event"),
         }
     }
 

@@ -13,13 +13,16 @@ use super::shape::queue_name;
 use crate::{Counts, DeadLetterQuery, Page, QueueQuery, Store, Totals};
 
 /// The length of a page in an audit: short, so that a list has several.
-const PAGE: usize = 3;
+pub(super) const PAGE: usize = 3;
 
 impl Player<'_> {
     pub(super) fn audit(&self) -> Check {
         self.audit_jobs()?;
         self.audit_counts()?;
         self.audit_queues()?;
+        self.audit_keys()?;
+        self.audit_held()?;
+        self.mirror.check_successors()?;
         for number in 0..3 {
             self.audit_dead_letters(Some(&queue(queue_name(number))))?;
         }

@@ -3,15 +3,18 @@
 
 use std::time::Duration;
 
-use hapax_core::unique::{Anchor, Field, FieldSet, Replacement, Strategy as OnConflict};
+use hapax_core::unique::{
+    Anchor, Debounce, Field, FieldSet, JobKeyMode, Replacement, Strategy as OnConflict,
+};
 use hapax_core::{Delivery, Directive, Exhaustion, Handback, State, StateSet};
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use super::shape::{End, Policy, Shape, When};
+use super::shape::{End, Shape, When};
 use super::step::{Act, MemoWish, Name, Pick, Proof, Step, Trouble};
+use super::wish::{KeyName, Policy, Twist, Wish};
 
 /// Sequences of up to so many steps.
 pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
@@ -25,6 +28,8 @@ fn step() -> impl Strategy<Value = Step> {
         18 => claim(),
         10 => (prop_oneof![3 => Just(1000), 1 => 0..4usize], any::<u64>())
             .prop_map(|(limit, chance)| Step::Advance { limit, chance }),
+        3 => (key_name(), weighted(0.7, wish()), 0..3usize)
+            .prop_map(|(key, wish, limit)| Step::Look { key, wish, limit }),
         16 => pass().prop_map(Step::Pass),
         2 => pass().prop_map(Step::SetBack),
         1 => Just(Step::Reopen),
@@ -62,6 +67,12 @@ fn act() -> impl Strategy<Value = Act> {
             .prop_map(|(shape, name, memo)| Act::Enqueue { shape, name, memo }),
         3 => (vec(shape(), 0..5), weighted(0.15, memo()))
             .prop_map(|(shapes, memo)| Act::EnqueueAll { shapes, memo }),
+        3 => (vec((shape(), name()), 0..6), weighted(0.15, memo()))
+            .prop_map(|(items, memo)| Act::EnqueueEach { items, memo }),
+        1 => (key_name(), 0..4usize).prop_map(|(key, limit)| Act::ReleaseKey { key, limit }),
+        1 => pick(State::Completed).prop_map(Act::Release),
+        1 => pick(State::Active).prop_map(Act::Release),
+        2 => (0..4u8).prop_map(Act::RemoveName),
         8 => (pick(State::Active), proof()).prop_map(|(job, proof)| Act::Acknowledge { job, proof }),
         2 => (pick(State::Available), proof()).prop_map(|(job, proof)| Act::Acknowledge { job, proof }),
         1 => (pick(State::Discarded), proof()).prop_map(|(job, proof)| Act::Acknowledge { job, proof }),
@@ -121,17 +132,17 @@ fn shape() -> impl Strategy<Value = Shape> {
     (
         0..3u8,
         prop_oneof![3 => Just(0), 1 => -2..3i64],
-        0..4u8,
-        weighted(0.7, policy()),
+        0..10u8,
+        weighted(0.8, wish()),
         when(),
         end(),
         weighted(0.2, 0..9u8),
     )
-        .prop_map(|(queue, priority, args, policy, when, end, request)| Shape {
+        .prop_map(|(queue, priority, args, wish, when, end, request)| Shape {
             queue,
             priority,
             args,
-            policy,
+            wish,
             when,
             end,
             request,
@@ -157,17 +168,43 @@ fn end() -> impl Strategy<Value = End> {
     )
 }
 
+fn key_name() -> impl Strategy<Value = KeyName> {
+    prop_oneof![(0..4u8).prop_map(KeyName::Policy), (0..4u8).prop_map(KeyName::Name)]
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    prop_oneof![
+        3 => policy().prop_map(Wish::Policy),
+        1 => (0..3u8, select(JobKeyMode::ALL.to_vec())).prop_map(|(number, mode)| Wish::Name { number, mode }),
+    ]
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
     let states = prop_oneof![
         4 => Just(StateSet::INCOMPLETE),
         1 => Just(StateSet::ALL),
         1 => Just(StateSet::SUCCESSFUL),
+        1 => Just(StateSet::of(&[State::Active])),
         2 => subsequence(State::ALL.to_vec(), 1..4).prop_map(|states| states.into_iter().collect()),
     ];
     let period = weighted(0.3, (span(), select(Anchor::ALL.to_vec())));
-    (0..4u8, states, select(OnConflict::ALL.to_vec()), period, weighted(0.2, replacement())).prop_map(
-        |(key, states, on_conflict, period, replace)| Policy { key, states, on_conflict, period, replace },
+    (0..3u8, states, select(OnConflict::ALL.to_vec()), period, twist()).prop_map(
+        |(key, states, on_conflict, period, twist)| Policy { key, states, on_conflict, period, twist },
     )
+}
+
+fn twist() -> impl Strategy<Value = Twist> {
+    prop_oneof![
+        5 => Just(Twist::Nothing),
+        2 => replacement().prop_map(Twist::Overwrite),
+        2 => debounce().prop_map(Twist::Debounce),
+        6 => weighted(0.3, debounce()).prop_map(Twist::QueueLatest),
+    ]
+}
+
+fn debounce() -> impl Strategy<Value = Debounce> {
+    ((200..8_000u64).prop_map(Duration::from_millis), weighted(0.7, span()))
+        .prop_map(|(wait, max_wait)| Debounce { wait, max_wait })
 }
 
 fn replacement() -> impl Strategy<Value = Replacement> {

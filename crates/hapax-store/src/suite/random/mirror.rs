@@ -3,6 +3,8 @@
 
 mod admitted;
 mod moved;
+mod successors;
+mod takeovers;
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -12,11 +14,16 @@ use hapax_core::{Job, JobId, LeaseToken, Phase, QueueName, Rules, State, Timesta
 use proptest::prop_assert;
 use proptest::test_runner::TestCaseError;
 
+use super::super::bench::waits_for;
 use super::sightings::{Sight, Sightings};
-use crate::Claim;
 
 /// Whether a promise was kept.
 pub(super) type Check = Result<(), TestCaseError>;
+
+/// A promise that was not kept.
+fn broken(promise: String) -> TestCaseError {
+    TestCaseError::fail(promise)
+}
 
 /// The picture.
 pub(super) struct Mirror<'s> {
@@ -84,24 +91,11 @@ impl<'s> Mirror<'s> {
         due.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// The jobs that a claim has to touch, in order.
-    fn line(&self, claim: &Claim) -> Vec<JobId> {
-        let mut line: Vec<JobId> = Vec::new();
-        let mut delivered = 0;
-        for queue in claim.queues.iter().filter(|queue| !self.paused.contains(*queue)) {
-            let here = |job: &&Job| job.state() == State::Available && job.spec.queue == *queue;
-            let mut jobs: Vec<&Job> = self.jobs.values().filter(here).collect();
-            jobs.retain(|job| !line.contains(&job.id));
-            jobs.sort_by_key(|job| (Reverse(job.spec.priority), self.places[&job.id].available));
-            for job in jobs {
-                if delivered < claim.count {
-                    line.push(job.id);
-                    let expired = job.spec.expires_at.as_ref().is_some_and(|given| given.at <= claim.now);
-                    delivered += usize::from(!expired);
-                }
-            }
-        }
-        line
+    /// The job of the queue whose turn it is.
+    fn next_in_line(&self, queue: &QueueName) -> Option<JobId> {
+        let here = |job: &&Job| job.state() == State::Available && job.spec.queue == *queue;
+        let line = self.jobs.values().filter(here).filter(|_| !self.paused.contains(queue));
+        line.min_by_key(|job| (Reverse(job.spec.priority), self.places[&job.id].available)).map(|job| job.id)
     }
 
     /// Draws a job as an answer showed it, and checks what holds whatever happened.
@@ -131,6 +125,11 @@ impl<'s> Mirror<'s> {
         let known = self.jobs.insert(job.id, job.clone()).and_then(|old| old.reentered_beside);
         self.note_if(job.reentered_beside.is_some() && job.reentered_beside != known, Sight::ReenteredBeside);
         Ok(())
+    }
+
+    /// The place of a job in the order of creation.
+    pub(super) fn created_place(&self, id: JobId) -> u64 {
+        self.places[&id].created
     }
 
     fn erase(&mut self, id: JobId) {

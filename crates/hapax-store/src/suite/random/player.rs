@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use hapax_core::{Chance, JobId, Retention, Rules, Timestamp};
+use hapax_core::{Admission, Chance, Incoming, JobId, Refusal, Retention, Rules, Timestamp};
 use proptest::{prop_assert, prop_assert_eq};
 
 use super::super::bench::Bench;
@@ -39,6 +39,7 @@ fn rules() -> Rules {
             cancelled: Duration::from_mins(10),
             discarded: Duration::from_hours(2),
         },
+        joined_bytes_max: 150,
     }
 }
 
@@ -61,6 +62,7 @@ impl<'s> Player<'s> {
             Step::Commit(acts) => self.commit(acts)?,
             Step::Claim { .. } => self.claim(step)?,
             Step::Advance { limit, chance } => self.advance(*limit, Chance(*chance))?,
+            Step::Look { key, wish, limit } => self.look(*key, wish.as_ref(), *limit)?,
             Step::Pass(span) => self.now = self.now + *span,
             Step::SetBack(span) => {
                 self.now = self.now - *span;
@@ -121,6 +123,19 @@ impl<'s> Player<'s> {
         self.mirror.advanced(self.now, limit, &advance)
     }
 
+    fn mirror_each(&mut self, incoming: &[Incoming], answers: &[Result<Admission, Refusal>]) -> Check {
+        prop_assert_eq!(incoming.len(), answers.len());
+        let created = answers.iter().flatten().filter(|admission| admission.verdict.is_new()).count();
+        self.mirror.note_if(created > 0 && created < answers.len(), Sight::EachMixed);
+        for (incoming, answer) in incoming.iter().zip(answers) {
+            match answer {
+                Ok(admission) => self.mirror.admitted(incoming, admission, self.now)?,
+                Err(refusal) => self.mirror.not_admitted(refusal),
+            }
+        }
+        Ok(())
+    }
+
     fn mirror_answer(&mut self, action: &Action, answer: &Answer) -> Check {
         match (action, answer) {
             (Action::Enqueue { incoming, .. }, Ok(Done::Enqueued(admission))) => {
@@ -134,12 +149,21 @@ impl<'s> Player<'s> {
                 pairs
                     .try_for_each(|(incoming, admission)| self.mirror.admitted(incoming, admission, self.now))
             }
-            (Action::Enqueue { .. } | Action::EnqueueAll { .. }, Ok(Done::Remembered(reply))) => {
+            (Action::EnqueueEach { incoming, .. }, Ok(Done::EnqueuedEach(answers))) => {
+                self.mirror_each(incoming, answers)
+            }
+            (
+                Action::Enqueue { .. } | Action::EnqueueAll { .. } | Action::EnqueueEach { .. },
+                Ok(Done::Remembered(reply)),
+            ) => {
                 self.mirror.note(Sight::MemoReplayed);
                 self.mirror.note_if(reply.status != 200, Sight::RefusalReplayed);
                 Ok(())
             }
-            (Action::Enqueue { .. } | Action::EnqueueAll { .. }, Err(refusal)) => {
+            (
+                Action::Enqueue { .. } | Action::EnqueueAll { .. } | Action::EnqueueEach { .. },
+                Err(refusal),
+            ) => {
                 self.mirror.not_admitted(refusal);
                 Ok(())
             }
@@ -147,6 +171,14 @@ impl<'s> Player<'s> {
             (Action::Step { event, .. }, Err(refusal)) => {
                 self.mirror.not_stepped(event, refusal);
                 Ok(())
+            }
+            (Action::StepHolders { key, event, limit }, Ok(Done::SteppedHolders(changes))) => {
+                prop_assert!(!changes.is_empty(), "nothing is told as done that was not");
+                self.mirror.stepped_holders(key, event, *limit, changes)
+            }
+            (Action::StepHolders { key, event, limit }, Err(refusal)) => {
+                prop_assert_eq!(refusal, &Refusal::KeyNotHeld);
+                self.mirror.stepped_holders(key, event, *limit, &[])
             }
             (Action::Pause(name), Ok(Done::Queue(facts))) => {
                 self.queue_used(facts);

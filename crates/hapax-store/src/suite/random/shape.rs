@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hapax_core::unique::{Anchor, Replacement, Strategy};
-use hapax_core::{Delivery, Exhaustion, StateSet, Timestamp};
+use hapax_core::{Delivery, Exhaustion, Timestamp};
 
-use super::super::draft::{Draft, plain, unique};
+use super::super::draft::{Draft, plain};
+use super::wish::Wish;
 
 /// The names of the queues. Few, so that jobs meet.
 const QUEUES: [&str; 3] = ["alpha", "beta", "default"];
@@ -21,7 +21,7 @@ pub(super) struct Shape {
     pub(super) queue: u8,
     pub(super) priority: i64,
     pub(super) args: u8,
-    pub(super) policy: Option<Policy>,
+    pub(super) wish: Option<Wish>,
     pub(super) when: When,
     pub(super) end: End,
     pub(super) request: Option<u8>,
@@ -47,38 +47,29 @@ pub(super) struct End {
     pub(super) visibility_timeout: Option<Duration>,
 }
 
-/// A unique policy over a small number of keys.
-#[derive(Debug, Clone)]
-pub(super) struct Policy {
-    pub(super) key: u8,
-    pub(super) states: StateSet,
-    pub(super) on_conflict: Strategy,
-    pub(super) period: Option<(Duration, Anchor)>,
-    pub(super) replace: Option<Replacement>,
-}
-
 impl Shape {
     /// The job, enqueued now.
     pub(super) fn draft(&self, now: Timestamp) -> Draft {
-        let Shape { queue, priority, args, policy, when, end, request } = self;
-        let draft = policy.as_ref().map_or_else(plain, Policy::draft);
-        let mut draft = draft.queue(queue_name(*queue)).priority(*priority).args(&format!("[{args}]"));
+        let Shape { queue, priority, args, wish, when, end, request } = self;
+        let draft = wish.as_ref().map_or_else(plain, Wish::draft);
+        let mut draft = draft.queue(queue_name(*queue)).priority(*priority).args(&args_text(*args));
         draft.request_id = request.map(|number| format!("request-{number}").into());
-        end.write(when.write(draft, now))
+        let draft = end.write(when.write(draft, now));
+        match wish {
+            Some(wish) => wish.corrected(draft),
+            None => draft,
+        }
     }
 }
 
-impl Policy {
-    fn draft(&self) -> Draft {
-        let Policy { key, states, on_conflict, period, replace } = self;
-        let mut draft = unique(&format!("key-{key}")).states(*states).on_conflict(*on_conflict);
-        if let Some((period, from)) = period {
-            draft = draft.period(*period, *from);
-        }
-        match replace {
-            Some(replacement) => draft.replacing(*replacement),
-            None => draft,
-        }
+/// Arguments of every kind: arrays that can be joined, one of them long, and others that cannot.
+fn args_text(number: u8) -> String {
+    match number {
+        0..2 => format!("[{number}]"),
+        2..6 => format!("[[{number},{number}.0]]"),
+        6..8 => format!("[[\"{}\"]]", "x".repeat(70)),
+        8 => format!("{{\"n\":{number}}}"),
+        _ => format!("[{{\"n\":{number}}}]"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use hapax_core::{Directive, Handback, State};
 
 use super::shape::Shape;
+use super::wish::{KeyName, Wish};
 
 /// One call of the store, or something around it.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub(super) enum Step {
     Claim { queues: Vec<u8>, count: usize, worker: Option<u8>, visibility_timeout: Option<Duration> },
     /// The chores run.
     Advance { limit: usize, chance: u64 },
+    /// Somebody asks who carries a key, and who of them counts for a wish.
+    Look { key: KeyName, wish: Option<Wish>, limit: usize },
     /// Time goes by.
     Pass(Duration),
     /// The clock is set back.
@@ -28,6 +31,7 @@ pub(super) enum Step {
 pub(super) enum Act {
     Enqueue { shape: Shape, name: Name, memo: Option<MemoWish> },
     EnqueueAll { shapes: Vec<Shape>, memo: Option<MemoWish> },
+    EnqueueEach { items: Vec<(Shape, Name)>, memo: Option<MemoWish> },
     Acknowledge { job: Pick, proof: Proof },
     Fail { job: Pick, proof: Proof, error: Trouble, handback: Handback, chance: u64 },
     Heartbeat { job: Pick, proof: Proof, visibility_timeout: Option<Duration> },
@@ -35,6 +39,9 @@ pub(super) enum Act {
     Activate(Pick),
     Revive { job: Pick, queue: Option<u8> },
     Forget(Pick),
+    Release(Pick),
+    ReleaseKey { key: KeyName, limit: usize },
+    RemoveName(u8),
     TimePassed { job: Pick, chance: u64 },
     Pause(u8),
     Resume(u8),

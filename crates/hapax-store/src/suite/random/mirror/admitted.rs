@@ -1,7 +1,7 @@
-//! Answers to enqueues: what the policy of an incoming job promises.
+//! Answers to enqueues: what the wish of an incoming job promises.
 
-use hapax_core::unique::{Holder, UniquePolicy};
-use hapax_core::{Admission, Incoming, Job, JobId, Refusal, State, Timestamp, Verdict};
+use hapax_core::unique::{Holder, JobKeyMode, UniquePolicy, Uniqueness};
+use hapax_core::{Admission, Incoming, Job, JobId, Phase, Refusal, State, Timestamp, Verdict};
 use proptest::{prop_assert, prop_assert_eq};
 
 use super::super::sightings::Sight;
@@ -15,12 +15,7 @@ impl Mirror<'_> {
         now: Timestamp,
     ) -> Check {
         self.check_verdict(incoming, admission, now)?;
-        for (before, holder) in &admission.changed {
-            let was = self.jobs.get(&holder.id).map(Job::state);
-            prop_assert_eq!(was, Some(*before), "the former state of {}", holder.id);
-            self.note_holder(&admission.verdict, *before, holder);
-            self.draw(holder)?;
-        }
+        self.changed_by(admission)?;
         if admission.verdict.is_new() {
             prop_assert_eq!(admission.job.id, incoming.id);
             prop_assert!(!self.jobs.contains_key(&incoming.id), "{} was stored before", incoming.id);
@@ -34,48 +29,108 @@ impl Mirror<'_> {
             Refusal::IdTaken { .. } => self.note(Sight::IdTaken),
             Refusal::InBatch { index: 1.., .. } => self.note(Sight::BatchRefusedMidway),
             Refusal::IdempotencyMismatch => self.note(Sight::MemoMismatch),
+            Refusal::PayloadFull { .. } => self.note(Sight::PayloadFull),
             _ => {}
         }
     }
 
     /// The verdict, held against every stored job with that key.
     fn check_verdict(&self, incoming: &Incoming, admission: &Admission, now: Timestamp) -> Check {
-        let Some(policy) = &incoming.spec.unique else {
-            prop_assert_eq!(&admission.verdict, &Verdict::Created, "a job without a policy");
+        let Some(uniqueness) = &incoming.spec.unique else {
+            prop_assert_eq!(&admission.verdict, &Verdict::Created, "a job that may have others like it");
             return Ok(());
         };
-        let covered = self.covered(incoming, policy, now);
-        let alive: Vec<JobId> =
-            covered.iter().filter(|job| !job.state().is_terminal()).map(|job| job.id).collect();
+        let covered = self.covered(incoming, uniqueness, now);
+        let alive: Vec<&Job> = covered.iter().copied().filter(|job| !job.state().is_terminal()).collect();
         match &admission.verdict {
             Verdict::Created => {
-                prop_assert!(alive.is_empty(), "created beside {alive:?}");
-                self.note_if(!covered.is_empty(), Sight::CreatedBesideHolder);
+                self.note_if(!covered.is_empty() && alive.is_empty(), Sight::CreatedBesideHolder);
+                self.check_created(uniqueness, admission, &covered)
             }
             Verdict::Replaced(ids) => {
+                let alive: Vec<JobId> = alive.iter().map(|job| job.id).collect();
                 prop_assert_eq!(ids, &alive, "all that wait or run, newest first");
                 self.note(Sight::Replaced);
                 self.note_if(ids.len() > 1, Sight::ReplacedSeveral);
+                Ok(())
             }
             Verdict::Existing | Verdict::Updated(_) | Verdict::Rejected => {
                 let shown = admission.job.id;
-                prop_assert!(covered.iter().any(|job| job.id == shown), "{shown} is no holder");
-                let before = self.jobs.get(&shown).map_or(0, |job| job.ledger.count());
-                prop_assert_eq!(admission.job.ledger.count(), before + 1, "the ledger of {}", shown);
+                let Some(holder) = covered.iter().find(|job| job.id == shown) else {
+                    return Err(super::broken(format!("{shown} is no holder that counts")));
+                };
+                let counted = holder.ledger.count() + 1;
+                prop_assert_eq!(admission.job.ledger.count(), counted, "the ledger of {}", shown);
+                prop_assert_eq!(admission.job.key, incoming.key, "a holder keeps its key");
+                if let Uniqueness::JobKey(job_key) = uniqueness {
+                    let deduped = job_key.mode == JobKeyMode::UnsafeDedupe;
+                    prop_assert_eq!(admission.verdict == Verdict::Existing, deduped);
+                    self.note(if deduped { Sight::JobKeyDeduped } else { Sight::JobKeyUpdated });
+                }
+                match admission.verdict {
+                    Verdict::Updated(_) => self.check_update(incoming, holder, &admission.job, now),
+                    _ => Ok(()),
+                }
             }
         }
+    }
+
+    /// A job is created beside living holders only where its wish says how.
+    fn check_created(&self, uniqueness: &Uniqueness, admission: &Admission, covered: &[&Job]) -> Check {
+        let (waiting, running): (Vec<&Job>, Vec<&Job>) = covered
+            .iter()
+            .copied()
+            .filter(|job| !job.state().is_terminal())
+            .partition(|job| job.state().is_waiting());
+        prop_assert!(waiting.is_empty(), "created beside {:?}", waiting[0].id);
+        let queued_after = match admission.job.phase {
+            Phase::Pending { after } => after,
+            _ => None,
+        };
+        let Some(newest) = running.first() else {
+            prop_assert_eq!(queued_after, None, "nothing runs that it could wait for");
+            return Ok(());
+        };
+        match uniqueness {
+            Uniqueness::JobKey(_) => self.check_superseded(newest, admission),
+            Uniqueness::Policy(UniquePolicy { while_active: Some(_), .. }) => {
+                prop_assert_eq!(queued_after, Some(newest.id), "it waits for what runs");
+                prop_assert!(admission.changed.is_empty());
+                self.note(Sight::Queued);
+                Ok(())
+            }
+            Uniqueness::Policy(UniquePolicy { debounce: Some(_), .. }) => {
+                prop_assert_eq!(admission.job.state(), State::Scheduled);
+                self.note(Sight::DebouncedBesideRunning);
+                Ok(())
+            }
+            Uniqueness::Policy(_) => Err(super::broken(format!("created beside {}", newest.id))),
+        }
+    }
+
+    /// What ran under the name goes on without it, and for the last time.
+    fn check_superseded(&self, running: &Job, admission: &Admission) -> Check {
+        let [(State::Active, job)] = &admission.changed[..] else {
+            return Err(super::broken(format!("{} still has its name", running.id)));
+        };
+        let mut spec = (*running.spec).clone();
+        spec.retry.max_attempts = running.attempt;
+        prop_assert_eq!((job.id, &job.phase, &*job.spec), (running.id, &running.phase, &spec));
+        prop_assert_eq!((job.key, job.released.as_ref().map(|release| release.key)), (None, running.key));
+        self.note(Sight::JobKeySuperseded);
         Ok(())
     }
 
     /// The holders that make the job a duplicate, newest first.
-    fn covered(&self, incoming: &Incoming, policy: &UniquePolicy, now: Timestamp) -> Vec<&Job> {
-        let holds = |job: &&Job| job.key == incoming.key && policy.covers(Holder::from(*job), now);
+    pub(super) fn covered(&self, incoming: &Incoming, uniqueness: &Uniqueness, now: Timestamp) -> Vec<&Job> {
+        let watch = uniqueness.watch();
+        let holds = |job: &&Job| job.key == incoming.key && watch.covers(Holder::from(*job), now);
         let mut covered: Vec<&Job> = self.jobs.values().filter(holds).collect();
         covered.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
         covered
     }
 
-    fn note_holder(&self, verdict: &Verdict, before: State, holder: &Job) {
+    pub(super) fn note_holder(&self, verdict: &Verdict, before: State, holder: &Job) {
         match verdict {
             Verdict::Rejected => self.note(Sight::Rejected),
             Verdict::Existing => self.note(Sight::AnsweredByHolder),

@@ -1,5 +1,8 @@
 //! Answers about stored jobs: steps, deliveries, time.
 
+use std::cmp::Reverse;
+
+use hapax_core::unique::Key;
 use hapax_core::{Cause, Event, Handback, Job, JobId, LeaseToken, Phase, Refusal, State, Timestamp};
 use proptest::{prop_assert, prop_assert_eq};
 
@@ -22,18 +25,28 @@ impl Mirror<'_> {
     }
 
     pub(in super::super) fn claimed(&mut self, claim: &Claim, changes: &[Change]) -> Check {
-        let expected = self.line(claim);
-        let found: Vec<JobId> = changes.iter().map(|change| change.job().id).collect();
-        prop_assert_eq!(found, expected, "the order of the line");
         let waits = |job: &Job| job.state() == State::Available && claim.queues.contains(&job.spec.queue);
         let held_back = self.jobs.values().any(|job| waits(job) && self.paused.contains(&job.spec.queue));
         self.note_if(held_back, Sight::PausedQueueHeldBack);
-        changes.iter().try_for_each(|change| self.delivered(claim.token, change))
+        let (mut rest, mut delivered) = (changes.iter(), 0);
+        for queue in &claim.queues {
+            while delivered < claim.count
+                && let Some(next) = self.next_in_line(queue)
+            {
+                let change = rest.next();
+                prop_assert_eq!(change.map(|change| change.job().id), Some(next), "the order of the line");
+                let Some(change) = change else { break };
+                self.delivered(claim.token, change)?;
+                delivered += usize::from(change.job().state() != State::Discarded);
+            }
+        }
+        prop_assert_eq!(rest.next(), None, "more than was asked for");
+        Ok(())
     }
 
     fn delivered(&mut self, token: LeaseToken, change: &Change) -> Check {
-        let Change::To { before: State::Available, job } = change else {
-            return Err(proptest::test_runner::TestCaseError::fail(format!("a claim did {change:?}")));
+        let Change::To { before: State::Available, job, .. } = change else {
+            return Err(super::broken(format!("a claim did {change:?}")));
         };
         match &job.phase {
             Phase::Discarded { cause: Cause::Expired | Cause::LeaseExpired(_), .. } => {
@@ -68,11 +81,15 @@ impl Mirror<'_> {
 
     fn changed(&mut self, change: &Change) -> Check {
         match change {
-            Change::To { before, job } => {
+            Change::To { before, job, successors } => {
                 let was = self.jobs.get(&job.id).map(Job::state);
                 prop_assert_eq!(was, Some(*before), "the former state of {}", job.id);
                 self.note_if(*before != State::Discarded && job.phase.is_dead_letter(), Sight::DeadLettered);
-                self.draw(job)
+                let expected = self.to_be_let_go(*before, job);
+                let found: Vec<JobId> = successors.iter().map(|job| job.id).collect();
+                prop_assert_eq!(found, expected, "whom {} let go", job.id);
+                self.draw(job)?;
+                successors.iter().try_for_each(|job| self.let_go(job))
             }
             Change::Removed { job } => {
                 prop_assert_eq!(self.jobs.get(&job.id), Some(job), "what was removed");
@@ -82,9 +99,33 @@ impl Mirror<'_> {
         }
     }
 
+    /// What happened to the holders of a key: to each whom it can happen to, newest first, as many as were meant.
+    pub(in super::super) fn stepped_holders(
+        &mut self,
+        key: &Key,
+        event: &Event,
+        limit: usize,
+        changes: &[Change],
+    ) -> Check {
+        let can_happen = |job: &&Job| match event {
+            Event::RemoveByKey => !matches!(job.state(), State::Completed | State::Cancelled),
+            _ => true,
+        };
+        let holders = self.jobs.values().filter(|job| job.key.as_ref() == Some(key)).filter(can_happen);
+        let mut expected: Vec<_> = holders.map(|job| Reverse((job.created_at, job.id))).collect();
+        expected.sort();
+        expected.truncate(limit);
+        let expected: Vec<JobId> = expected.into_iter().map(|Reverse((_, id))| id).collect();
+        let found: Vec<JobId> = changes.iter().map(|change| change.job().id).collect();
+        prop_assert_eq!(found, expected, "to whom it happened");
+        self.note_if(changes.is_empty(), Sight::KeyNotHeld);
+        changes.iter().try_for_each(|change| self.stepped(event, change))
+    }
+
     fn note_step(&self, event: &Event, change: &Change) {
-        let Change::To { before, job } = change else {
-            return self.note_if(*event == Event::Forget, Sight::Forgotten);
+        let Change::To { before, job, successors } = change else {
+            self.note_if(*event == Event::Forget, Sight::Forgotten);
+            return self.note_if(*event == Event::RemoveByKey, Sight::RemovedByKey);
         };
         match event {
             Event::Acknowledge { .. } => {
@@ -100,12 +141,17 @@ impl Mirror<'_> {
             Event::Activate => self.note(Sight::Activated),
             Event::Revive { .. } => self.note(Sight::Revived),
             Event::TimePassed { .. } => self.note_passed(change),
+            Event::Release { .. } => {
+                self.note(if before.is_terminal() { Sight::ReleasedEnded } else { Sight::Released });
+                self.note_if(!successors.is_empty(), Sight::ReleaseLetSuccessorGo);
+            }
+            Event::RemoveByKey => self.note(Sight::KeyRemovedWhileRunning),
             Event::Claim { .. } | Event::Cancel | Event::Forget => {}
         }
     }
 
     fn note_passed(&self, change: &Change) {
-        let Change::To { before, job } = change else { return self.note(Sight::Removed) };
+        let Change::To { before, job, .. } = change else { return self.note(Sight::Removed) };
         let sight = match (before, &job.phase) {
             (_, Phase::Discarded { cause: Cause::Expired, .. }) => Sight::Expired,
             (_, Phase::Discarded { cause: Cause::LeaseExpired(_), .. }) => Sight::LapsedAtLast,

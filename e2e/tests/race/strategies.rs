@@ -1,46 +1,28 @@
-//! Many clients at the same moment: one wins, the others are told so, and nobody gets an error.
+//! Each strategy, with nobody there before.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Barrier;
+use std::collections::BTreeSet;
 
-use e2e::{Answer, Client, Server, job, together};
-use serde_json::json;
+use e2e::{Answer, FAR_FUTURE, Job, Server, job, together};
+use serde_json::{Value, json};
 
-const RACERS: usize = 50;
-const ROUNDS: usize = 200;
-/// Every so many rounds each job of the round is read back.
-const READ_EVERY: usize = 20;
+use crate::{RACERS, READ_EVERY, one_created_and_the_rest_are, race, with_status};
 
-/// Lets every racer enqueue the same job at the same moment, round after round, and judges each round.
-fn race(strategy: &str, judge: impl Fn(&mut Client, usize, &[Answer])) {
-    let server = Server::start();
-    let barrier = Barrier::new(RACERS);
-    let answers = together(RACERS, |_| {
-        let mut client = server.client();
-        let round = |number| {
-            let policy = json!({"key": format!("round-{number}"), "on_conflict": strategy});
-            let job = job("race").unique(policy);
-            barrier.wait();
-            client.enqueue(&job)
-        };
-        (0..ROUNDS).map(round).collect::<Vec<_>>()
-    });
-    let mut client = server.client();
-    for round in 0..ROUNDS {
-        let answers: Vec<Answer> = answers.iter().map(|racer| racer[round].clone()).collect();
-        judge(&mut client, round, &answers);
+/// The job of a round, unique by the round, with these members of a policy.
+fn with(policy: Value) -> impl Fn(usize, usize) -> Job + Sync {
+    move |round, racer| {
+        let mut policy = policy.clone();
+        policy["key"] = json!(format!("round-{round}"));
+        job("race").args(json!([[racer]])).unique(policy)
     }
-    assert_eq!(client.count("default", "available"), ROUNDS as u64, "one job lives per round");
 }
 
-/// The answers with this status.
-fn with_status(answers: &[Answer], status: u16) -> Vec<&Answer> {
-    answers.iter().filter(|answer| answer.status == status).collect()
+fn by_policy(strategy: &str) -> impl Fn(usize, usize) -> Job + Sync {
+    with(json!({"on_conflict": strategy}))
 }
 
 #[test]
 fn of_fifty_that_may_be_rejected_exactly_one_is_created() {
-    race("reject", |client, round, answers| {
+    race("available", by_policy("reject"), |client, round, answers| {
         let created = with_status(answers, 201);
         assert_eq!(created.len(), 1, "round {round}");
         assert_eq!(created[0]["outcome"], "created");
@@ -59,7 +41,7 @@ fn of_fifty_that_may_be_rejected_exactly_one_is_created() {
 
 #[test]
 fn of_fifty_that_may_be_ignored_exactly_one_is_created_and_all_get_it() {
-    race("ignore", |client, round, answers| {
+    race("available", by_policy("ignore"), |client, round, answers| {
         let created = with_status(answers, 201);
         assert_eq!(created.len(), 1, "round {round}");
         let existing = with_status(answers, 200);
@@ -77,7 +59,7 @@ fn of_fifty_that_may_be_ignored_exactly_one_is_created_and_all_get_it() {
 
 #[test]
 fn of_fifty_that_replace_each_other_exactly_one_lives() {
-    race("replace", |client, round, answers| {
+    race("available", by_policy("replace"), |client, round, answers| {
         assert_eq!(with_status(answers, 201).len(), RACERS, "round {round}");
         let ids: BTreeSet<String> = answers.iter().map(Answer::id).collect();
         assert_eq!(ids.len(), RACERS, "round {round}");
@@ -104,55 +86,44 @@ fn of_fifty_that_replace_each_other_exactly_one_lives() {
 }
 
 #[test]
-fn of_sixteen_fetchers_each_job_goes_to_one() {
-    const JOBS: usize = 2_000;
-    const FETCHERS: usize = 16;
-    let server = Server::start();
-    let jobs: Vec<_> = (0..JOBS).map(|_| job("work").json()).collect();
-    server.client().post("/ojs/v1/jobs/batch", &json!({"jobs": jobs})).is(201);
-    let barrier = Barrier::new(FETCHERS);
-    let deliveries = together(FETCHERS, |number| {
-        let mut client = server.client();
-        let mut found = Vec::new();
-        barrier.wait();
-        loop {
-            let fetched = client.fetch("default", 1 + number % 4);
-            if fetched.is_empty() {
-                return found;
-            }
-            found.extend(fetched.into_iter().map(|delivery| (delivery.id, delivery.fence)));
-        }
+fn of_fifty_that_update_a_scheduled_job_exactly_one_is_created() {
+    let job = by_policy("replace_except_schedule");
+    let scheduled = |round, racer| job(round, racer).with("scheduled_at", FAR_FUTURE);
+    race("scheduled", scheduled, |_, round, answers| {
+        one_created_and_the_rest_are(answers, "updated", round);
     });
-    let deliveries = deliveries.concat();
-    assert_eq!(deliveries.len(), JOBS);
-    let by_id: BTreeMap<String, u64> = deliveries.into_iter().collect();
-    assert_eq!(by_id.len(), JOBS, "a job was delivered twice");
-    assert!(by_id.values().all(|fence| *fence == 1), "a first delivery has the first fence");
-    assert_eq!(server.client().count("default", "active"), JOBS as u64);
 }
 
 #[test]
-fn an_ack_and_a_cancel_at_once_have_one_winner() {
-    const PAIRS: usize = 100;
-    let server = Server::start();
-    let mut client = server.client();
-    let barrier = Barrier::new(2);
-    for _ in 0..PAIRS {
-        let id = client.create(&job("work"));
-        let delivery = client.fetch_one("default");
-        let statuses = together(2, |number| {
-            let mut client = server.client();
-            client.get("/ojs/v1/health").is(200);
-            barrier.wait();
-            if number == 0 { client.ack(&delivery).status } else { client.cancel(&id).status }
-        });
-        let state = client.state(&id);
-        match statuses[..] {
-            [200, 409] => assert_eq!(state, "completed"),
-            [409, 200] => assert_eq!(state, "cancelled"),
-            _ => panic!("ack and cancel were answered with {statuses:?}; the job is {state}"),
+fn of_fifty_that_update_a_waiting_job_exactly_one_is_created() {
+    race("available", with(json!({"replace": ["args", "priority"]})), |client, round, answers| {
+        let id = one_created_and_the_rest_are(answers, "updated", round);
+        if round % READ_EVERY == 0 {
+            assert_eq!(client.job(&id)["unique"]["duplicates"]["count"], RACERS - 1, "round {round}");
         }
-    }
+    });
+}
+
+#[test]
+fn of_fifty_that_wait_for_each_other_exactly_one_is_created_and_has_the_arguments_of_all() {
+    race("scheduled", with(json!({"debounce": {"wait": "PT1H"}})), |client, round, answers| {
+        let id = one_created_and_the_rest_are(answers, "updated", round);
+        if round % READ_EVERY == 0 {
+            let args = client.job(&id)["args"][0].clone();
+            let racers: BTreeSet<u64> =
+                args.as_array().expect("items").iter().filter_map(Value::as_u64).collect();
+            assert_eq!(racers.len(), RACERS, "round {round}: {args}");
+            assert_eq!(args.as_array().map(Vec::len), Some(RACERS), "round {round}: {args}");
+        }
+    });
+}
+
+#[test]
+fn of_fifty_that_would_queue_exactly_one_is_created_while_nothing_runs() {
+    let latest = json!({"while_active": "queue_latest", "on_conflict": "ignore"});
+    race("available", with(latest), |_, round, answers| {
+        one_created_and_the_rest_are(answers, "existing", round);
+    });
 }
 
 #[test]

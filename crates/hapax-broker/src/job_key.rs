@@ -1,0 +1,35 @@
+//! Removing the job that has a job key.
+
+use hapax_core::unique::Key;
+use hapax_core::{Event, JobId};
+use hapax_store::{Action, Change};
+
+use crate::{Broker, Error, RELEASED_MAX, answer};
+
+/// What became of the jobs that had a job key.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Removal {
+    /// Those that are gone.
+    pub removed: Vec<JobId>,
+    /// Those that run to their end without the key, and will not be tried again.
+    pub released: Vec<JobId>,
+}
+
+impl Broker {
+    /// Removes the jobs that have the job key of this key, unless they run.
+    pub async fn remove_by_key(&self, key: Key) -> Result<Removal, Error> {
+        let action = Action::StepHolders { key, event: Event::RemoveByKey, limit: RELEASED_MAX };
+        let changes = answer::stepped_holders(self.commit_one(self.now(), action).await?)?;
+        let mut removal = Removal::default();
+        for change in changes {
+            match change {
+                Change::Removed { job } => removal.removed.push(job.id),
+                Change::To { job, .. } => removal.released.push(job.id),
+            }
+        }
+        Ok(removal)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The arguments and the metadata of a job, as the text that is kept.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use hapax_core::json::{self, Limits, Member, Node, Value};
+
+use super::envelope::Envelope;
+use super::{Fault, Given, Media, Place};
+
+/// JSON text that may have been put together from parts of the body.
+pub(super) struct Text<'n, 'a> {
+    pub(super) text: Cow<'n, str>,
+    /// The value, if the text stood in the body like this.
+    node: Option<&'n Node<'a>>,
+}
+
+impl Text<'_, '_> {
+    /// Hands the value to somebody who looks into it.
+    pub(super) fn with<T>(
+        &self,
+        place: Place<'_>,
+        look: impl FnOnce(&Node<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        match self.node {
+            Some(node) => look(node),
+            None => look(&json::read(&self.text, Limits::DEFAULT).map_err(|error| Fault::new(place, error))?),
+        }
+    }
+}
+
+/// `args` as sent, or `[payload]`.
+pub(super) fn arguments<'n, 'a>(
+    job: &Given<'_, '_>,
+    envelope: &Envelope<'n, 'a>,
+    media: Media,
+) -> Result<Text<'n, 'a>, Fault> {
+    match (envelope.args, envelope.payload) {
+        (Some(args), Some(payload)) => {
+            Err(Fault::new(payload.place, format_args!("stands beside {}; send one of the two", args.place)))
+        }
+        (Some(args), None) => {
+            check_args(args, media)?;
+            Ok(Text { text: Cow::Borrowed(args.node.raw), node: Some(args.node) })
+        }
+        (None, Some(payload)) => Ok(Text { text: Cow::Owned(format!("[{}]", payload.node.raw)), node: None }),
+        (None, None) => Err(Fault::missing(Place::Member(&job.place, "args"), "the arguments, an array")),
+    }
+}
+
+/// An object is taken as plain JSON only: the suite holds the spec's own media type to arrays.
+pub(super) fn check_args(args: Given<'_, '_>, media: Media) -> Result<(), Fault> {
+    match (&args.node.value, media) {
+        (Value::Array(_), _) | (Value::Object(_), Media::Json) => Ok(()),
+        (Value::Object(_), Media::OpenJobSpec) => {
+            Err(args.wrong("an array (an object is taken with Content-Type: application/json)"))
+        }
+        (_, Media::OpenJobSpec) => Err(args.wrong("an array")),
+        (_, Media::Json) => Err(args.wrong("an array or an object")),
+    }
+}
+
+/// `meta`, with the members of `options.metadata` that it does not have itself.
+pub(super) fn metadata<'n, 'a>(envelope: &Envelope<'n, 'a>) -> Result<Text<'n, 'a>, Fault> {
+    for given in [envelope.meta, envelope.metadata].into_iter().flatten() {
+        given.expect_object("an object")?;
+    }
+    match (envelope.meta, envelope.metadata) {
+        (None, None) => Ok(Text { text: Cow::Borrowed("{}"), node: None }),
+        (Some(only), None) | (None, Some(only)) => {
+            Ok(Text { text: Cow::Borrowed(only.node.raw), node: Some(only.node) })
+        }
+        (Some(meta), Some(metadata)) => Ok(Text { text: Cow::Owned(merged(meta, metadata)), node: None }),
+    }
+}
+
+fn merged(meta: Given<'_, '_>, metadata: Given<'_, '_>) -> String {
+    let mut out = Vec::new();
+    let own = meta.node.as_object().unwrap_or_default();
+    let names: HashSet<&str> = own.iter().map(|member| &*member.name).collect();
+    let more = metadata.node.as_object().unwrap_or_default().iter();
+    let all = own.iter().chain(more.filter(|member| !names.contains(&*member.name)));
+    out.push(b'{');
+    for (index, Member { name, node }) in all.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        hapax_wire::writer::text(&mut out, name);
+        out.push(b':');
+        out.extend_from_slice(node.raw.as_bytes());
+    }
+    out.push(b'}');
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -1,0 +1,46 @@
+//! `POST /ojs/v1/jobs/bulk`: accepts each of these jobs for itself, unless the client wants all or none.
+
+use std::sync::Arc;
+
+use hapax_broker::{Draft, Receipt};
+
+use super::{memo, reading};
+use crate::call::Call;
+use crate::from_wire::{self, Bulk, BulkJobs, Fault};
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::to_wire::bulk;
+
+pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
+    let Bulk { jobs, idempotency_key } = reading::jobs(&call, from_wire::bulk).await?;
+    let key = idempotency_key.as_deref();
+    match jobs {
+        BulkJobs::Each { drafts, faults } => each(&call, drafts, faults, key).await,
+        BulkJobs::All(drafts) => all(&call, drafts, key).await,
+    }
+}
+
+async fn each(
+    call: &Call,
+    drafts: Vec<Draft>,
+    faults: Vec<(usize, Fault)>,
+    key: Option<&str>,
+) -> Result<Reply, Problem> {
+    let total = drafts.len() + faults.len();
+    let (id, faults) = (call.id.clone(), Arc::new(faults));
+    let remembered = Arc::clone(&faults);
+    let memo = memo::memo(call, key, move |answer| bulk::reply(answer, &remembered, &id))?;
+    match call.broker().enqueue_each(drafts, call.id.as_str(), memo).await? {
+        Receipt::Fresh(answers) => Ok(bulk::each(&answers, &faults, &call.id)),
+        Receipt::Remembered(before) => Ok(bulk::of_size(memo::replay(&before), total)),
+    }
+}
+
+async fn all(call: &Call, drafts: Vec<Draft>, key: Option<&str>) -> Result<Reply, Problem> {
+    let (id, total) = (call.id.clone(), drafts.len());
+    let memo = memo::memo(call, key, move |answer| bulk::reply(answer, &[], &id))?;
+    match call.broker().enqueue_all(drafts, call.id.as_str(), memo).await? {
+        Receipt::Fresh(admitted) => Ok(bulk::all(&admitted, &call.id)),
+        Receipt::Remembered(before) => Ok(bulk::of_size(memo::replay(&before), total)),
+    }
+}

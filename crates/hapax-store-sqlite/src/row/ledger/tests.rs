@@ -1,0 +1,58 @@
+//! What is written can be read, and so can what earlier versions wrote.
+
+use hapax_core::unique::Key;
+
+use super::*;
+use crate::draft;
+
+fn ledger() -> Ledger {
+    let entry = |outcome, request_id| LedgerEntry { at: draft::at(1), outcome, request_id };
+    Ledger::restored(12, vec![entry("existing", None), entry("rejected", Some("r-1".into()))])
+}
+
+fn check(ledger: &Ledger, released: Option<&Release>, first_start: Option<Timestamp>) -> Option<String> {
+    let text = write(ledger, released, first_start);
+    let read = read(text.as_deref()).unwrap();
+    assert_eq!((&read.ledger, read.released.as_ref(), read.first_start), (ledger, released, first_start));
+    text
+}
+
+#[test]
+fn a_job_that_turned_nobody_away_and_kept_its_key_has_none() {
+    assert_eq!(check(&Ledger::default(), None, None), None);
+}
+
+#[test]
+fn each_part_stands_alone() {
+    let start = draft::at(0).millis();
+    let text = check(&Ledger::default(), None, Some(draft::at(0))).unwrap();
+    assert_eq!(text, format!(r#"{{"first_start":{start}}}"#));
+    for by in Releaser::ALL {
+        for reason in [None, Some("it \"hangs\"".into())] {
+            let release = Release { at: draft::at(2), key: Key::of_text("a"), by, reason };
+            check(&Ledger::default(), Some(&release), None);
+            check(&ledger(), Some(&release), Some(draft::at(3)));
+        }
+    }
+}
+
+#[test]
+fn a_ledger_of_format_1_reads_as_it_was_written() {
+    let at = draft::at(1).millis();
+    let text = format!(
+        r#"{{"count":12,"recent":[{{"at":{at},"outcome":"existing"}},{{"at":{at},"outcome":"rejected","request_id":"r-1"}}]}}"#
+    );
+    assert_eq!(check(&ledger(), None, None), Some(text));
+}
+
+#[test]
+fn what_nobody_wrote_is_damage() {
+    for text in [
+        r#"{"count":1,"recent":[{"at":1,"outcome":"vanished"}]}"#,
+        r#"{"released":{"at":1,"key":"short","by":"operator"}}"#,
+        r#"{"released":{"at":1}}"#,
+        r#"{"from_the_future":1}"#,
+    ] {
+        assert!(read(Some(text)).is_err(), "{text}");
+    }
+}

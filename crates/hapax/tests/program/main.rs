@@ -1,0 +1,6 @@
+//! The built program, from outside: what it prints, and with which code it ends.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "whatever goes wrong here fails the test")]
+
+mod operator;
+mod serve;
+mod server;
