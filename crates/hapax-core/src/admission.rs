@@ -21,7 +21,7 @@ pub struct Incoming {
     /// Whether it waits for activation.
     pub pending: bool,
     /// The request that brought it, for the ledger of a holder.
-    pub request_id: Option<Box<str>>,
+    pub request_id: Option<Arc<str>>,
 }
 
 /// How an incoming job was answered.

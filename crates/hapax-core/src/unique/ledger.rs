@@ -1,5 +1,7 @@
 //! What a holder turned away.
 
+use std::sync::Arc;
+
 use crate::Timestamp;
 
 /// How many of the newest entries a ledger shows one by one.
@@ -9,7 +11,8 @@ pub const RECENT_KEPT: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
     count: u64,
-    recent: Vec<LedgerEntry>,
+    /// Shared: a job is copied often on its way through a commit, and its ledger changes once.
+    recent: Arc<[LedgerEntry]>,
 }
 
 /// One duplicate.
@@ -20,13 +23,13 @@ pub struct LedgerEntry {
     /// How it was answered, by the name on the wire.
     pub outcome: &'static str,
     /// Which request brought it.
-    pub request_id: Option<Box<str>>,
+    pub request_id: Option<Arc<str>>,
 }
 
 impl Ledger {
     /// A ledger as a store kept it.
     pub fn restored(count: u64, recent: Vec<LedgerEntry>) -> Ledger {
-        Ledger { count, recent }
+        Ledger { count, recent: recent.into() }
     }
 
     /// How many there were in all.
@@ -46,10 +49,8 @@ impl Ledger {
 
     pub(crate) fn enter(&mut self, entry: LedgerEntry) {
         self.count += 1;
-        if self.recent.len() == RECENT_KEPT {
-            self.recent.remove(0);
-        }
-        self.recent.push(entry);
+        let forgotten = (self.recent.len() + 1).saturating_sub(RECENT_KEPT);
+        self.recent = self.recent[forgotten..].iter().cloned().chain([entry]).collect();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Jobs on their way in: a case names only what it is about.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hapax_core::unique::{
@@ -16,7 +17,7 @@ pub(super) struct Draft {
     pub(super) spec: Spec,
     pub(super) key: Option<Key>,
     pub(super) pending: bool,
-    pub(super) request_id: Option<Box<str>>,
+    pub(super) request_id: Option<Arc<str>>,
 }
 
 /// A job without a policy.
