@@ -2,6 +2,7 @@
 //! start was moved, as JSON. NULL for most jobs.
 
 use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
 
 use hapax_core::unique::{Ledger, LedgerEntry, Release, Releaser};
 use hapax_core::{Timestamp, Verdict};
@@ -18,25 +19,25 @@ pub(super) struct Holding {
     pub(super) first_start: Option<Timestamp>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Column<'a> {
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     count: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     recent: Vec<Duplicate<'a>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     released: Option<Released<'a>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     first_start: Option<i64>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Duplicate<'a> {
     at: i64,
     outcome: Cow<'a, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     request_id: Option<Cow<'a, str>>,
 }
 
@@ -50,31 +51,67 @@ struct Released<'a> {
     reason: Option<Cow<'a, str>>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
+/// By hand: a ledger is written again for each duplicate, and serde looks at each byte of it for escapes.
 pub(super) fn write(
     ledger: &Ledger,
     released: Option<&Release>,
     first_start: Option<Timestamp>,
 ) -> Option<String> {
+    /// An entry with its names.
+    const EACH: usize = 112;
+
     if ledger.count() == 0 && released.is_none() && first_start.is_none() {
         return None;
     }
-    Some(json(&Column {
-        count: ledger.count(),
-        recent: ledger.recent().iter().map(write_entry).collect(),
-        released: released.map(write_release),
-        first_start: first_start.map(Timestamp::millis),
-    }))
+    let mut out = String::with_capacity((ledger.recent().len() + 1) * EACH);
+    out.push_str("{\"count\":");
+    write_number(&mut out, ledger.count());
+    out.push_str(",\"recent\":[");
+    for (index, entry) in ledger.recent().iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        write_entry(&mut out, entry);
+    }
+    out.push(']');
+    if let Some(release) = released {
+        out.push_str(",\"released\":");
+        out.push_str(&json(&write_release(release)));
+    }
+    if let Some(start) = first_start {
+        out.push_str(",\"first_start\":");
+        write_number(&mut out, start.millis());
+    }
+    out.push('}');
+    Some(out)
 }
 
-fn write_entry(entry: &LedgerEntry) -> Duplicate<'_> {
+fn write_entry(out: &mut String, entry: &LedgerEntry) {
     let LedgerEntry { at, outcome, request_id } = entry;
-    let request_id = request_id.as_deref().map(Cow::Borrowed);
-    Duplicate { at: at.millis(), outcome: Cow::Borrowed(outcome), request_id }
+    out.push_str("{\"at\":");
+    write_number(out, at.millis());
+    out.push_str(",\"outcome\":\"");
+    out.push_str(outcome);
+    out.push('"');
+    if let Some(id) = request_id {
+        out.push_str(",\"request_id\":");
+        write_text(out, id);
+    }
+    out.push('}');
+}
+
+fn write_number(out: &mut String, number: impl Display) {
+    let written = write!(out, "{number}");
+    debug_assert!(written.is_ok(), "memory takes every write");
+}
+
+/// Names of requests are visible characters (those that clients choose, too), but may have to be escaped.
+fn write_text(out: &mut String, text: &str) {
+    let needs_escapes = |byte| byte < b' ' || byte == b'"' || byte == b'\\';
+    if text.bytes().fold(false, |found, byte| found | needs_escapes(byte)) {
+        return out.push_str(&json(&text));
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 fn write_release(release: &Release) -> Released<'_> {

@@ -26,7 +26,7 @@ fn a_job_that_turned_nobody_away_and_kept_its_key_has_none() {
 fn each_part_stands_alone() {
     let start = draft::at(0).millis();
     let text = check(&Ledger::default(), None, Some(draft::at(0))).unwrap();
-    assert_eq!(text, format!(r#"{{"first_start":{start}}}"#));
+    assert_eq!(text, format!(r#"{{"count":0,"recent":[],"first_start":{start}}}"#));
     for by in Releaser::ALL {
         for reason in [None, Some("it \"hangs\"".into())] {
             let release = Release { at: draft::at(2), key: Key::of_text("a"), by, reason };
@@ -55,4 +55,11 @@ fn what_nobody_wrote_is_damage() {
     ] {
         assert!(read(Some(text)).is_err(), "{text}");
     }
+}
+
+#[test]
+fn names_of_requests_are_escaped_where_they_have_to_be() {
+    let id = "\"\\\n\u{1}é";
+    let entry = LedgerEntry { at: draft::at(1), outcome: "existing", request_id: Some(id.into()) };
+    check(&Ledger::restored(1, vec![entry]), None, None);
 }
