@@ -6,11 +6,12 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
+use rusqlite::hooks::Wal;
 
 use crate::pragma::PAGE_BYTES;
 use crate::progress::{Progress, Watchman};
@@ -23,7 +24,6 @@ const FRAME_BYTES: u64 = PAGE_BYTES + 24;
 /// When the log is so many times as long as it should be, the writer stops to empty it.
 const OVERDUE: u64 = 4;
 
-const SIZE: &str = "PRAGMA wal_checkpoint(NOOP)";
 const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 const RESTART: &str = "PRAGMA wal_checkpoint(RESTART)";
 const TRUNCATE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -35,7 +35,9 @@ pub(crate) struct Checkpointer {
     /// Set by the thread when its passes are done.
     passed: Arc<AtomicBool>,
     at_work: bool,
-    /// How long the log may become.
+    /// How long the log was after the last commit.
+    frames: Arc<AtomicU64>,
+    /// How long it may become.
     frames_max: u64,
 }
 
@@ -51,17 +53,29 @@ impl Checkpointer {
             }
         };
         let thread = thread::Builder::new().name("hapax-checkpoint".into()).spawn(work)?;
+        let frames = Arc::default();
         let frames_max = (log_bytes / FRAME_BYTES).max(1);
-        Ok(Checkpointer { wake, thread, passed, at_work: false, frames_max })
+        Ok(Checkpointer { wake, thread, passed, at_work: false, frames, frames_max })
+    }
+
+    /// Lets the writer's commits say how long the log is: asking by a pragma after each costs as much as writing a
+    /// few rows. No pragma about checkpoints may follow, it would take the place of this.
+    pub(crate) fn watch(&self, writer: &mut Connection) -> Result<(), Fault> {
+        let frames = Arc::clone(&self.frames);
+        let note = move |_: &mut Wal, length| {
+            frames.store(u64::try_from(length).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        };
+        writer.wal_hook(Some(note)).map_err(Fault::of("watch the write-ahead log"))
     }
 
     /// Called by the writer between groups.
     pub(crate) fn tend(&mut self, writer: &Connection) -> Result<(), Fault> {
         if self.passed.swap(false, Ordering::Acquire) {
             self.at_work = false;
-            return checkpoint(writer, PASSIVE).map(drop);
+            return checkpoint(writer, PASSIVE);
         }
-        let frames = checkpoint(writer, SIZE)?;
+        let frames = self.frames.load(Ordering::Relaxed);
         if frames > self.frames_max * OVERDUE {
             checkpoint(writer, RESTART)?;
         } else if frames > self.frames_max && !self.at_work {
@@ -90,12 +104,10 @@ fn run(db: &Connection, woken: &Receiver<()>, passed: &AtomicBool) -> Result<(),
 
 /// Copies all of the log and cuts it to nothing. Only while nobody else uses the file.
 pub(crate) fn empty_log(db: &Connection) -> Result<(), Fault> {
-    checkpoint(db, TRUNCATE).map(drop)
+    checkpoint(db, TRUNCATE)
 }
 
-/// The length of the log in frames. That another checkpoint or a reader was in the way is no error: what is
-/// left will be copied the next time.
-fn checkpoint(db: &Connection, sql: &str) -> Result<u64, Fault> {
-    let frames = statement(db, sql)?.query_row([], |row| row.get::<_, i64>(1));
-    Ok(u64::try_from(frames.map_err(Fault::of("copy the write-ahead log back"))?).unwrap_or(0))
+/// That another checkpoint or a reader was in the way is no error: what is left will be copied the next time.
+fn checkpoint(db: &Connection, sql: &str) -> Result<(), Fault> {
+    statement(db, sql)?.query_row([], |_| Ok(())).map_err(Fault::of("copy the write-ahead log back"))
 }

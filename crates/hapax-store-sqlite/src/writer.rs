@@ -74,7 +74,8 @@ impl Writer {
     }
 
     fn run(self) -> Result<(), Fault> {
-        let Writer { db, rules, index, last, mut threads } = self;
+        let Writer { mut db, rules, index, last, mut threads } = self;
+        threads.checkpointer.watch(&mut db)?;
         let mut tables = Tables::new(&db, rules, index, last)?;
         threads.work(&db, &mut tables)?;
         drop(tables);
