@@ -72,10 +72,13 @@ pub fn length_estimate(job: &Job) -> usize {
     const REST: usize = 640;
     /// A policy or a failure with its names.
     const EACH: usize = 384;
+    /// A duplicate in the ledger with its names.
+    const DUPLICATE: usize = 128;
 
     let Spec { args, meta, extra, unique, .. } = &*job.spec;
     let optional = job.history.entries().len() + usize::from(unique.is_some());
-    REST + args.as_str().len() + meta.as_str().len() + extra.as_str().len() + optional * EACH
+    let texts = args.as_str().len() + meta.as_str().len() + extra.as_str().len();
+    REST + texts + optional * EACH + job.ledger.recent().len() * DUPLICATE
 }
 
 /// Writes the members of the job into an object.

@@ -24,8 +24,8 @@ pub(crate) fn policy(o: &mut Object<'_>, policy: &RetryPolicy) {
         o.plain("max_interval", format_iso8601(*max_interval));
         o.flag("jitter", *jitter);
         o.texts("non_retryable_errors", non_retryable_errors.iter().map(|name| &**name));
-        o.text("on_exhaustion", exhaustion_name(*on_exhaustion));
-        o.text("backoff_strategy", backoff_name(*backoff));
+        o.word("on_exhaustion", exhaustion_name(*on_exhaustion));
+        o.word("backoff_strategy", backoff_name(*backoff));
     });
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn members(o: &mut Object<'_>, job: &Job) {
 fn job_key(o: &mut Object<'_>, job_key: &JobKey, job: &Job) {
     if job.key.is_some() {
         o.text("job_key", &job_key.name);
-        o.text("job_key_mode", JobKeyMode::name(job_key.mode));
+        o.word("job_key_mode", JobKeyMode::name(job_key.mode));
     }
 }
 
@@ -67,7 +67,7 @@ pub fn policy(o: &mut Object<'_>, policy: &UniquePolicy) {
         debounce,
         while_active,
     } = policy;
-    o.texts("keys", dimension_names(*dimensions));
+    o.words("keys", dimension_names(*dimensions));
     if let Some(names) = args_keys {
         o.texts("args_keys", names.iter().map(|name| &**name));
     }
@@ -77,12 +77,12 @@ pub fn policy(o: &mut Object<'_>, policy: &UniquePolicy) {
     o.text_if("key", key.as_deref());
     o.plain_if("period", period.map(format_iso8601));
     if *period_from != Anchor::CreatedAt {
-        o.text("period_from", period_from.name());
+        o.word("period_from", period_from.name());
     }
-    o.texts("states", states.iter().map(State::name));
+    o.words("states", states.iter().map(State::name));
     match debounce {
         Some(debounce) => self::debounce(o, *debounce),
-        None => o.text("on_conflict", Strategy::name(*on_conflict)),
+        None => o.word("on_conflict", Strategy::name(*on_conflict)),
     }
     if let Some(replacement) = replace {
         replaced_fields(o, *replacement);
@@ -108,14 +108,14 @@ fn debounce(o: &mut Object<'_>, debounce: Debounce) {
 fn replaced_fields(o: &mut Object<'_>, replacement: Replacement) {
     let everywhere = replacement.fields(State::Available);
     if replacement == Replacement::everywhere(everywhere) {
-        o.texts("replace", everywhere.iter().map(Field::name));
+        o.words("replace", everywhere.iter().map(Field::name));
         return;
     }
     o.object("replace", |o| {
         for state in State::ALL {
             let fields = replacement.fields(state);
             if !fields.is_empty() {
-                o.texts(state.name(), fields.iter().map(Field::name));
+                o.words(state.name(), fields.iter().map(Field::name));
             }
         }
     });
@@ -147,7 +147,7 @@ fn released(o: &mut Object<'_>, release: &Release) {
     let Release { at, key, by, reason } = release;
     o.moment("at", *at);
     o.hex("key", key.bytes());
-    o.text("by", Releaser::name(*by));
+    o.word("by", Releaser::name(*by));
     o.text_if("reason", reason.as_deref());
 }
 
@@ -157,7 +157,7 @@ pub fn duplicates(o: &mut Object<'_>, ledger: &Ledger) {
     o.array("recent", ledger.recent(), |entry, out| {
         writer::object(out, |o| {
             o.moment("at", entry.at);
-            o.text("outcome", entry.outcome);
+            o.word("outcome", entry.outcome);
             o.text_if("request_id", entry.request_id.as_deref());
         });
     });

@@ -41,14 +41,14 @@ fn status(is_new: bool) -> StatusCode {
 
 /// What became of the job, in all that says it.
 pub(super) fn outcome(o: &mut Object<'_>, verdict: &Verdict) {
-    o.text("outcome", verdict.name());
+    o.word("outcome", verdict.name());
     match verdict {
         Verdict::Created | Verdict::Rejected => {}
         Verdict::Replaced(ids) => o.array("replaced", ids, |id, out| writer::plain(out, id)),
         Verdict::Existing => o.flag("deduplicated", true),
         Verdict::Updated(fields) => {
             o.flag("deduplicated", true);
-            o.texts("updated", fields.iter().copied());
+            o.words("updated", fields.iter().copied());
         }
     }
 }
