@@ -4,6 +4,7 @@
 //! which version it speaks, to read an answer, or to hold an HTTP/2 connection without asking anything: those are
 //! watched here.
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -21,8 +21,8 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
-use tower::Service as _;
 
+use crate::front::Front;
 use crate::limits::{HEAD_TIME, IDLE_TIME, WATCH_INTERVAL, WRITE_STALL_TIME};
 
 /// What a connection does, as its watch sees it.
@@ -40,7 +40,7 @@ struct Activity {
 pub(crate) async fn serve(
     builder: &Builder<TokioExecutor>,
     stream: TcpStream,
-    router: Router,
+    front: Front,
     mut stopped: watch::Receiver<bool>,
 ) {
     if let Err(error) = stream.set_nodelay(true) {
@@ -52,11 +52,11 @@ pub(crate) async fn serve(
     let seen_by_server = stopped.clone();
     let service = service_fn(|request: hyper::Request<Incoming>| {
         let in_progress = InProgress::new(&activity, &seen_by_server);
-        let answer = router.clone().call(request.map(Body::new));
+        let answer = front.answer(request.map(Body::new));
         async move {
             let answer = answer.await;
             drop(in_progress);
-            answer
+            Ok::<_, Infallible>(answer)
         }
     });
     let mut connection = pin!(builder.serve_connection(io, service));

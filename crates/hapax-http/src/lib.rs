@@ -16,6 +16,7 @@ mod compat;
 mod connection;
 mod exchange;
 mod from_wire;
+mod front;
 mod head;
 mod problem;
 mod reply;

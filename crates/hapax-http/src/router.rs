@@ -10,6 +10,7 @@ use hapax_wire::error::Code;
 
 use crate::call::Call;
 use crate::exchange::exchange;
+use crate::front::{Front, Post};
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::routes::{
@@ -20,7 +21,7 @@ use crate::shared::{Access, BodyRule, Endpoint, Shared};
 use BodyRule::{Batch, Job, Unused};
 
 /// The routes, ready to serve.
-pub(crate) fn router(shared: &Arc<Shared>) -> Router {
+pub(crate) fn router(shared: &Arc<Shared>) -> Front {
     routes(shared).complete()
 }
 
@@ -72,6 +73,7 @@ fn routes(shared: &Arc<Shared>) -> Routes {
 /// A router in the making, and what is in it.
 struct Routes {
     router: Router,
+    posts: Vec<(&'static str, Post)>,
     shared: Arc<Shared>,
     #[cfg(test)]
     listed: Vec<(Method, &'static str)>,
@@ -81,6 +83,7 @@ impl Routes {
     fn new(shared: &Arc<Shared>) -> Routes {
         Routes {
             router: Router::new(),
+            posts: Vec::new(),
             shared: Arc::clone(shared),
             #[cfg(test)]
             listed: Vec::new(),
@@ -88,14 +91,16 @@ impl Routes {
     }
 
     /// With answers for everything that is not in the list.
-    fn complete(self) -> Router {
+    fn complete(self) -> Front {
         let no_path_here = endpoint(&self.shared, "any", "(unknown path)", Access::Keyed, Unused);
         let no_method_here = endpoint(&self.shared, "any", "(unknown method)", Access::Keyed, Unused);
-        self.router
+        let router = self
+            .router
             .fallback(move |request: Request| exchange(Arc::clone(&no_path_here), request, no_path))
             .method_not_allowed_fallback(move |request: Request| {
                 exchange(Arc::clone(&no_method_here), request, no_method)
-            })
+            });
+        Front::new(router, self.posts)
     }
 
     fn open<W>(self, template: &'static str, run: fn(Call) -> W) -> Self
@@ -144,6 +149,11 @@ impl Routes {
             // Answers HEAD as well.
             _ => MethodFilter::GET,
         };
+        if filter == MethodFilter::POST && !template.contains('{') {
+            let endpoint = Arc::clone(&endpoint);
+            let post = move |request: Request| Box::pin(exchange(Arc::clone(&endpoint), request, run)) as _;
+            self.posts.push((template, Box::new(post)));
+        }
         let serve = move |request: Request| exchange(Arc::clone(&endpoint), request, run);
         self.router = self.router.route(template, on(filter, serve));
         #[cfg(test)]

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use hapax_broker::Broker;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -14,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::connection;
+use crate::front::Front;
 use crate::limits::{
     CUT_TIME, HEAD_BUFFER_BYTES, HEAD_TIME, HEADER_BYTES_MAX, PING_INTERVAL, PING_TIME, STREAMS_MAX,
 };
@@ -25,7 +25,7 @@ use crate::{Config, Metrics};
 #[derive(Debug)]
 pub struct Bound {
     listener: TcpListener,
-    router: Router,
+    front: Front,
     connections: usize,
     drain_time: Duration,
 }
@@ -35,7 +35,7 @@ pub async fn bind(config: Config, broker: Broker, metrics: Metrics) -> io::Resul
     let listener = TcpListener::bind(config.listen).await?;
     let (connections, drain_time) = (config.limits.connections, config.limits.drain_time);
     let shared = Arc::new(Shared::new(config, broker, metrics));
-    Ok(Bound { listener, router: router(&shared), connections, drain_time })
+    Ok(Bound { listener, front: router(&shared), connections, drain_time })
 }
 
 impl Bound {
@@ -47,7 +47,7 @@ impl Bound {
     /// Serves until `stop` comes; then accepts nobody, lets requests in progress end, and returns. Those that do not
     /// end in time are dropped by then, so that the broker knows of all calls that have lost their callers.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let Bound { listener, router, connections, drain_time } = self;
+        let Bound { listener, front, connections, drain_time } = self;
         let builder = Arc::new(builder());
         let places = Arc::new(Semaphore::new(connections));
         let (stopping, stopped) = watch::channel(false);
@@ -59,9 +59,9 @@ impl Bound {
                 () = &mut stop => break,
                 Some(ended) = tasks.join_next() => report(ended),
                 (stream, place) = accept(&listener, &places) => {
-                    let (builder, router, stopped) = (Arc::clone(&builder), router.clone(), stopped.clone());
+                    let (builder, front, stopped) = (Arc::clone(&builder), front.clone(), stopped.clone());
                     tasks.spawn(async move {
-                        connection::serve(&builder, stream, router, stopped).await;
+                        connection::serve(&builder, stream, front, stopped).await;
                         drop(place);
                     });
                 }

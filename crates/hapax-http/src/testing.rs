@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use hapax_broker::{Broker, Clock, Entropy};
@@ -19,8 +18,8 @@ use hapax_core::{Rules, Timestamp, json};
 use hapax_store::{MemoryStore, Store};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use tower::ServiceExt as _;
 
+use crate::front::Front;
 use crate::shared::Shared;
 use crate::{ApiKey, Config, Limits, Metrics};
 
@@ -51,7 +50,7 @@ impl Entropy for FakeEntropy {
 /// A server without a socket.
 pub(crate) struct Rig {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) router: Router,
+    pub(crate) front: Front,
     clock: Arc<FakeClock>,
 }
 
@@ -145,8 +144,8 @@ impl Rig {
             version: "0.0.0",
         };
         let shared = Arc::new(Shared::new(config, broker, metrics));
-        let router = crate::router::router(&shared);
-        Rig { shared, router, clock }
+        let front = crate::router::router(&shared);
+        Rig { shared, front, clock }
     }
 
     /// Lets time pass, with what becomes due in it.
@@ -159,7 +158,7 @@ impl Rig {
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let response = self.front.answer(request).await;
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let text = String::from_utf8(bytes.to_vec()).unwrap();
