@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ where
         Err(problem) => Err(problem),
     };
     let outcome = match call {
-        Ok(call) => guarded(work(call)).await,
+        Ok(call) => guarded(pin!(work(call))).await,
         Err(problem) => Err(problem),
     };
     let reply = outcome.unwrap_or_else(|problem| problem.reply(&head.id));
@@ -136,9 +136,9 @@ async fn parameter(parts: &mut request::Parts) -> Result<Box<str>, Problem> {
     Ok(parameters.iter().next().map(|(_, value)| value.into()).unwrap_or_default())
 }
 
-/// The answer of the route; a panic in it is an answer too, and the server goes on.
-async fn guarded(work: impl Future<Output = Result<Reply, Problem>>) -> Result<Reply, Problem> {
-    let mut work = pin!(work);
+/// The answer of the route; a panic in it is an answer too, and the server goes on. The work is borrowed: as a
+/// parameter it would take its room twice in the future of the request, which is copied for each.
+async fn guarded(mut work: Pin<&mut impl Future<Output = Result<Reply, Problem>>>) -> Result<Reply, Problem> {
     poll_fn(|context| {
         catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))).unwrap_or_else(|_| {
             Poll::Ready(Err(Problem::new(Code::Internal, "the server has a defect; it was logged")))
@@ -194,7 +194,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_in_a_route_is_an_answer() {
-        let answer = guarded(async { panic!("on purpose") }).await;
+        let answer = guarded(pin!(async { panic!("on purpose") })).await;
         assert_eq!(answer.unwrap_err().code, Code::Internal);
     }
 }
