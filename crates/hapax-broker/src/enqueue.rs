@@ -1,5 +1,7 @@
 //! Enqueue: a job on its way in, a batch of them, or many of which each stands for itself.
 
+use std::sync::Arc;
+
 use hapax_core::unique::Key;
 use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp};
 use hapax_store::{Action, Memo, Remembered};
@@ -116,7 +118,7 @@ impl Broker {
     pub(crate) fn incoming(&self, draft: Draft, request_id: Option<&str>, now: Timestamp) -> Incoming {
         let Draft { id, spec, key, pending } = draft;
         let id = id.unwrap_or_else(|| self.shared.entropy.job_id(now));
-        Incoming { id, spec, key, pending, request_id: request_id.map(Box::from) }
+        Incoming { id, spec, key, pending, request_id: request_id.map(Arc::from) }
     }
 }
 
