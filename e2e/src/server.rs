@@ -148,25 +148,35 @@ fn client(address: SocketAddr, launch: &Launch) -> Client {
 /// A healthy server and its address, or how it ended instead.
 #[track_caller]
 fn up(home: &Path, launch: &Launch) -> Result<(Process, SocketAddr), Exit> {
+    let log = home.join("log");
     let mut tries = 0;
     loop {
         let address = launch.address();
+        let earlier_lives = read_lossy(&log).len();
         let mut process = launch.serve(address, home);
+        // Another process on the same port would answer too, until ours has found the port taken.
+        let is_ours = || listens(&read_lossy(&log)[earlier_lives..], address);
         let is_healthy = || {
             let answer = client(address, launch).try_send(&Request::new("GET", "/ojs/v1/health"));
             answer.is_ok_and(|answer| answer.status == 200)
         };
         let ended = clock::eventually("the server is healthy", START_MAX, || match process.exit_status() {
             Some(status) => Some(Some(status)),
-            None => is_healthy().then_some(None),
+            None => (is_ours() && is_healthy()).then_some(None),
         });
         let Some(status) = ended else { return Ok((process, address)) };
-        let output = read_lossy(&home.join("log"));
+        let output = read_lossy(&log);
         tries += 1;
         if tries == PORTS_TRIED_MAX || !output.contains("in use") {
             return Err(Exit { status, output });
         }
     }
+}
+
+/// Whether a log says that its server listens there, to people or to programs.
+fn listens(log: &str, address: SocketAddr) -> bool {
+    log.contains(&format!("listens on http://{address}\n"))
+        || log.contains(&format!("\"listen\":\"{address}\""))
 }
 
 fn tail(log: &str) -> String {

@@ -42,9 +42,11 @@ fn any(random: &mut Random) -> Job {
     };
     let mut policy = policy;
     policy["key"] = json!(key);
-    let is_debounced = policy["debounce"].is_object();
+    let (is_debounced, is_queued) = (policy["debounce"].is_object(), policy["while_active"].is_string());
     let job = with_args(random).unique(policy);
     match random.below(4) {
+        // One that is to start at once would end the pause of a failed holder.
+        _ if is_queued => job.with("scheduled_at", FAR_FUTURE),
         0 if !is_debounced => job.with("scheduled_at", FAR_FUTURE),
         _ => job,
     }

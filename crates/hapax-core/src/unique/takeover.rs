@@ -34,8 +34,14 @@ pub(crate) fn take_over(
     holder.spec = Arc::new(spec);
     match takeover {
         Takeover::Fields(_) | Takeover::AllButSchedule | Takeover::Renew { keeps_start: true } => {}
-        Takeover::Latest => reschedule(holder, now),
-        Takeover::Debounce(_) => move_start(holder, now),
+        Takeover::Latest => {
+            forget_attempts(holder);
+            reschedule(holder, now);
+        }
+        Takeover::Debounce(_) => {
+            forget_attempts(holder);
+            move_start(holder, now);
+        }
         Takeover::Renew { keeps_start: false } => start_again(holder, incoming.pending, now),
     }
     Ok(changed)
@@ -65,6 +71,9 @@ fn take_fields(holder: &mut Job, incoming: &Spec, fields: FieldSet, now: Timesta
     let mut spec = (*holder.spec).clone();
     fields.iter().for_each(|field| copy_field(&mut spec, incoming, field));
     holder.spec = Arc::new(spec);
+    if [Field::Args, Field::Meta, Field::Type].into_iter().any(|field| fields.contains(field)) {
+        forget_lapsed_lease(holder);
+    }
     if fields.contains(Field::ScheduledAt) {
         reschedule(holder, now);
     }
@@ -81,6 +90,20 @@ fn copy_field(spec: &mut Spec, incoming: &Spec, field: Field) {
         Field::Tags => spec.tags.clone_from(&incoming.tags),
         Field::MaxAttempts => spec.retry.max_attempts = incoming.retry.max_attempts,
         Field::Type => spec.kind = incoming.kind.clone(),
+    }
+}
+
+/// What failed before was other work: the new one has all its attempts before it.
+fn forget_attempts(job: &mut Job) {
+    job.attempt = 0;
+    job.history.clear_current();
+    forget_lapsed_lease(job);
+}
+
+/// A worker that lost its lease did other work than what the job says now, so its late ack must not end the job.
+fn forget_lapsed_lease(job: &mut Job) {
+    if let Phase::Available { lapsed } = &mut job.phase {
+        *lapsed = None;
     }
 }
 

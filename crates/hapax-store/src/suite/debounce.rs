@@ -1,5 +1,7 @@
 //! Debounce: each duplicate moves the start of the job that waits, up to a limit.
 
+use std::time::Duration;
+
 use hapax_core::unique::Strategy;
 use hapax_core::{Event, Job, JobId, Phase, Refusal, Rules, State, Timestamp, Verdict};
 
@@ -7,7 +9,7 @@ use super::bench::{Bench, HOUR, INSTANT, MINUTE, SECOND};
 use super::draft::{Draft, plain, unique};
 
 /// How long a job waits for others like it here.
-const WAIT: std::time::Duration = SECOND.saturating_mul(10);
+const WAIT: Duration = Duration::from_secs(10);
 
 fn endless() -> Draft {
     unique("k").debounced(WAIT, None)
@@ -92,7 +94,7 @@ pub(super) fn a_duplicate_just_before_the_limit_moves_to_it(bench: &mut Bench) {
 }
 
 pub(super) fn a_duplicate_at_the_limit_or_after_it_lets_the_job_go(bench: &mut Bench) {
-    for late in [SECOND * 0, INSTANT, HOUR] {
+    for late in [Duration::ZERO, INSTANT, HOUR] {
         bench.renew();
         let id = bench.create(capped());
         let cap = bench.now + WAIT + MINUTE;
@@ -133,9 +135,26 @@ pub(super) fn a_job_that_failed_waits_out_its_pause(bench: &mut Bench) {
     let at = bench.now + SECOND;
     let job = bench.update(id, capped().args("[2]"));
     assert_eq!(job.phase, Phase::Retryable { at });
-    assert_eq!((job.attempt, job.spec.args.as_str()), (1, "[2]"));
+    assert_eq!((job.attempt, job.spec.args.as_str()), (0, "[2]"));
     bench.pass_and_advance(SECOND);
     assert_eq!(bench.fetch_ids(1), [id]);
+}
+
+pub(super) fn what_comes_new_has_all_its_attempts_before_it(bench: &mut Bench) {
+    let draft = || unique("k").debounced(SECOND, None).attempts(2);
+    bench.create(draft());
+    bench.pass_and_advance(SECOND);
+    let running = bench.fetch_one();
+    bench.fail(&running).unwrap();
+    let renewed = bench.update(running.id, draft().args("[2]"));
+    assert_eq!((renewed.attempt, renewed.history.current()), (0, None));
+    assert_eq!(renewed.history.entries().len(), 1, "what failed is not forgotten");
+    for expected in [State::Retryable, State::Discarded] {
+        bench.pass_and_advance(HOUR);
+        let again = bench.fetch_one();
+        bench.fail(&again).unwrap();
+        assert_eq!(bench.state(again.id), expected);
+    }
 }
 
 pub(super) fn a_job_that_waits_for_activation_goes_on_waiting(bench: &mut Bench) {

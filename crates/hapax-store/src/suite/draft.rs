@@ -172,7 +172,7 @@ impl Draft {
         self.policy(|policy| policy.replace = Some(replacement))
     }
 
-    /// Waits so long for others like it, and no longer than that after its first start.
+    /// Waits so long for others like it, and at most that long after its first start.
     pub(super) fn debounced(self, wait: Duration, max_wait: Option<Duration>) -> Draft {
         self.policy(|policy| policy.debounce = Some(Debounce { wait, max_wait }))
     }

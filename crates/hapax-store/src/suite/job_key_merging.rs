@@ -144,3 +144,14 @@ pub(super) fn a_payload_that_is_full_refuses_a_batch_and_one_item_of_a_list(benc
     assert!(list[0].is_ok() && list[2].is_ok());
     assert_eq!(bench.job(holder).ledger.count(), 1);
 }
+
+pub(super) fn a_payload_that_is_full_within_a_batch_names_no_job_that_is_not_stored(bench: &mut Bench) {
+    limit(bench, 30);
+    let batch = bench.try_enqueue_all(vec![job_key("a"), sized(10), sized(12)]);
+    let twin = Box::new(Refusal::Twin { of: 1 });
+    assert_eq!(batch, Err(Refusal::InBatch { index: 2, refusal: twin }));
+    assert_eq!(bench.totals().keys_held, 0);
+    let list = bench.enqueue_each(vec![sized(10), sized(12)]);
+    let first = list[0].as_ref().unwrap().job.id;
+    assert_eq!(list[1], Err(Refusal::PayloadFull { id: first, bytes: 31, max: 30 }), "which is stored");
+}

@@ -1,10 +1,10 @@
 //! Job keys: what an incoming job does to the one that has its name, cell by cell, while no worker holds that one.
 
 use hapax_core::unique::{JobKeyMode, Ledger};
-use hapax_core::{Job, JobId, Phase, State, Verdict};
+use hapax_core::{Job, JobId, Phase, State, Timestamp, Verdict};
 
 use super::bench::{Bench, HOUR, MINUTE, SECOND};
-use super::draft::{Draft, job_key, plain, unique};
+use super::draft::{Draft, job_key, unique};
 use super::place::Place;
 
 /// The modes that write.
@@ -30,7 +30,7 @@ fn without_ledger(job: Job) -> Job {
 }
 
 /// When it was asked to start.
-fn start(job: &Job) -> Option<hapax_core::Timestamp> {
+fn start(job: &Job) -> Option<Timestamp> {
     job.spec.scheduled_at.as_ref().map(|given| given.at)
 }
 
@@ -218,7 +218,6 @@ pub(super) fn a_policy_and_a_name_of_the_same_text_do_not_meet(bench: &mut Bench
     let named = bench.create(job_key("k"));
     assert_eq!(bench.enqueue(unique("k")).verdict, Verdict::Rejected);
     bench.update(named, job_key("k"));
-    bench.create(plain());
 }
 
 pub(super) fn names_are_still_held_after_the_store_was_opened_again(bench: &mut Bench) {

@@ -54,8 +54,7 @@ pub(super) fn twenty_clients_on_one_name_make_one_job_with_all_their_items(bench
 }
 
 pub(super) fn twenty_clients_of_every_mode_on_one_name_make_one_job(bench: &mut Bench) {
-    let mode = |racer: &mut Racer| JobKeyMode::ALL[racer.number % 3];
-    for round in race_for_a_name(bench, mode) {
+    for round in race_for_a_name(bench, |racer| JobKeyMode::ALL[racer.number % 3]) {
         let made = created(&round);
         assert_eq!(made.len(), 1);
         assert!(round.iter().all(|answer| answer.job.id == made[0]));

@@ -5,7 +5,7 @@ use hapax_core::{Event, JobId, JobType, State, StateSet, Timestamp};
 
 use super::bench::{ALL, Bench, HOUR, INSTANT, MINUTE, SECOND, job_key_of};
 use super::draft::{Draft, job_key, plain, queue, unique};
-use crate::{HeldQuery, HolderQuery, Holders};
+use crate::{HELD_SCAN_MAX, HeldQuery, HolderQuery, Holders};
 
 /// A draft of `k` that nothing stands against.
 fn beside() -> Draft {
@@ -221,4 +221,20 @@ pub(super) fn a_walk_loses_and_doubles_nothing_while_others_come_and_go(bench: &
     assert_eq!(kept, 0, "whoever holds a key throughout was met");
     assert!(old.is_sorted_by_key(|id| ids.iter().position(|other| other == id)), "in order");
     assert!(!new.is_empty(), "those that came meanwhile stand at the end");
+}
+
+pub(super) fn a_rare_type_among_many_takes_several_short_reads(bench: &mut Bench) {
+    const LIST: usize = 1000;
+    let rare = || unique("rare").kind("work.rare");
+    let first = bench.create(rare());
+    for list in 0..=HELD_SCAN_MAX / LIST {
+        bench.enqueue_each((0..LIST).map(|number| unique(&format!("{list}.{number}"))).collect());
+    }
+    let last = bench.create(rare().states(StateSet::of(&[State::Completed])));
+    let query = HeldQuery { kind: JobType::parse("work.rare").ok(), ..pages(9) };
+    let page = bench.held_page(query.clone());
+    assert_eq!(page.jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [first]);
+    assert!(page.next.is_some(), "a short page, and others follow");
+    assert_eq!(held(bench, &query), [first, last]);
+    assert_eq!(bench.held(&pages(ALL)).len(), LIST * (HELD_SCAN_MAX / LIST + 1) + 2);
 }

@@ -3,8 +3,8 @@
 use hapax_core::unique::{JobKeyMode, Release, Releaser};
 use hapax_core::{Event, Refusal, State};
 
-use super::bench::{Bench, HOUR, job_key_of, successors_of};
-use super::draft::{job_key, plain};
+use super::bench::{ALL, Bench, HOUR, job_key_of, successors_of};
+use super::draft::{job_key, plain, unique};
 use super::place::Place;
 use crate::{Action, Change};
 
@@ -112,4 +112,16 @@ pub(super) fn a_job_without_a_name_refuses_its_removal(bench: &mut Bench) {
     let id = bench.create(plain());
     assert_eq!(bench.step(id, Event::RemoveByKey), Err(Refusal::KeyNotHeld));
     assert_eq!(bench.state(id), State::Available);
+}
+
+pub(super) fn a_job_with_a_policy_has_no_name_to_remove(bench: &mut Bench) {
+    let holder = bench.create(unique("k"));
+    let running = bench.create_in(State::Active, unique("running").priority(9));
+    let before = [bench.job(holder), bench.job(running)];
+    for id in [holder, running] {
+        assert_eq!(bench.step(id, Event::RemoveByKey), Err(Refusal::KeyNotHeld));
+        let key = bench.job(id).key.unwrap();
+        assert_eq!(bench.step_holders(key, Event::RemoveByKey, ALL), Err(Refusal::KeyNotHeld));
+    }
+    assert_eq!([bench.job(holder), bench.job(running)], before);
 }

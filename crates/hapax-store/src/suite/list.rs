@@ -316,7 +316,7 @@ macro_rules! store_suite_list {
                 payloads_of_a_running_job_and_a_newer_one_stay_apart,
                 a_newer_job_may_start_later_than_the_running_one_ends,
                 a_superseded_job_that_is_revived_comes_back_without_the_name,
-                a_release_is_told_over_a_restart,
+                a_lease_on_the_old_job_is_none_on_the_newer_one,
             ],
             job_key_merging: [
                 an_array_is_appended_to_an_array,
@@ -331,6 +331,7 @@ macro_rules! store_suite_list {
                 a_payload_may_grow_to_the_limit,
                 a_payload_that_is_not_joined_may_be_larger_than_the_limit,
                 a_payload_that_is_full_refuses_a_batch_and_one_item_of_a_list,
+                a_payload_that_is_full_within_a_batch_names_no_job_that_is_not_stored,
             ],
             key_removals: [
                 a_job_that_waits_or_was_given_up_is_removed,
@@ -344,6 +345,7 @@ macro_rules! store_suite_list {
                 a_removed_job_leaves_its_id_free,
                 a_removed_job_refuses_what_comes_too_late,
                 a_job_without_a_name_refuses_its_removal,
+                a_job_with_a_policy_has_no_name_to_remove,
             ],
             debounce: [
                 a_debounced_job_starts_after_its_wait,
@@ -355,6 +357,7 @@ macro_rules! store_suite_list {
                 a_job_in_line_goes_back_to_wait_for_one_more,
                 a_job_in_line_that_has_waited_long_enough_stays_there,
                 a_job_that_failed_waits_out_its_pause,
+                what_comes_new_has_all_its_attempts_before_it,
                 a_job_that_waits_for_activation_goes_on_waiting,
                 what_runs_is_let_run_and_another_job_waits,
                 a_job_that_has_ended_begins_nothing,
@@ -451,6 +454,7 @@ macro_rules! store_suite_list {
                 a_job_that_has_ended_leaves_the_list_of_held_keys,
                 a_job_that_comes_back_is_listed_in_its_old_place,
                 a_walk_loses_and_doubles_nothing_while_others_come_and_go,
+                a_rare_type_among_many_takes_several_short_reads,
             ],
             pains: [
                 reentry_by_retry_finds_its_key_taken_and_goes_on,
@@ -466,6 +470,9 @@ macro_rules! store_suite_list {
                 a_zombie_of_a_replaced_or_cancelled_job_changes_nothing,
                 a_zombie_of_a_job_that_was_renewed_by_its_name_does_not_end_the_new_work,
                 a_zombie_of_a_job_that_was_put_off_does_not_end_the_new_work,
+                a_zombie_of_a_job_whose_debouncing_is_over_does_not_end_the_new_work,
+                a_zombie_of_a_job_that_took_over_the_latest_does_not_end_the_new_work,
+                a_zombie_of_a_job_with_replaced_arguments_does_not_end_the_new_work,
                 a_zombie_and_its_rescuer_let_a_successor_go_once,
                 a_window_leaks_at_neither_edge,
                 a_holder_turned_away_a_thousand_and_knows_it,

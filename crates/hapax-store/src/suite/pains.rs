@@ -1,10 +1,12 @@
 //! What other systems got wrong, class by class. Each case is named after the pain and shows that it cannot be had here.
 
+use std::time::Duration;
+
 use hapax_core::unique::{Anchor, Field, FieldSet, JobKeyMode, Replacement, Strategy};
 use hapax_core::{Admission, Event, Job, JobId, Refusal, SpecPatch, State, StateSet, Verdict};
 
 use super::bench::{Bench, DAY, HOUR, INSTANT, MINUTE, SECOND, waits_for};
-use super::draft::{Draft, job_key, plain, unique};
+use super::draft::{Draft, job_key, unique};
 
 fn revive() -> Event {
     Event::Revive { patch: SpecPatch::default() }
@@ -234,8 +236,11 @@ pub(super) fn a_zombie_and_its_rescuer_let_a_successor_go_once(bench: &mut Bench
 }
 
 pub(super) fn a_window_leaks_at_neither_edge(bench: &mut Bench) {
-    let windows =
-        [(Anchor::CreatedAt, SECOND * 0), (Anchor::ScheduledAt, MINUTE), (Anchor::FinishedAt, MINUTE * 2)];
+    let windows = [
+        (Anchor::CreatedAt, Duration::ZERO),
+        (Anchor::ScheduledAt, MINUTE),
+        (Anchor::FinishedAt, MINUTE * 2),
+    ];
     for (anchor, offset) in windows {
         bench.renew();
         let incoming = || unique("k").states(StateSet::ALL).period(DAY, anchor);
@@ -256,5 +261,40 @@ pub(super) fn a_holder_turned_away_a_thousand_and_knows_it(bench: &mut Bench) {
     let holder = bench.create(unique("k"));
     bench.enqueue_each((0..1000).map(|_| unique("k")).collect());
     assert_eq!(bench.job(holder).ledger.count(), 1000);
-    bench.create(plain());
+}
+
+pub(super) fn a_zombie_of_a_job_whose_debouncing_is_over_does_not_end_the_new_work(bench: &mut Bench) {
+    let draft = || unique("k").debounced(SECOND, Some(MINUTE));
+    bench.create(draft());
+    bench.pass_and_advance(SECOND);
+    let lost = bench.fetch_one();
+    bench.pass_and_advance(HOUR);
+    bench.update(lost.id, draft().args("[2]"));
+    bench.acknowledge(&lost).unwrap_err();
+    assert_eq!(bench.fetch_one().spec.args.as_str(), "[2]");
+}
+
+pub(super) fn a_zombie_of_a_job_that_took_over_the_latest_does_not_end_the_new_work(bench: &mut Bench) {
+    let beside = || unique("k").states(StateSet::of(&[State::Completed]));
+    bench.create(beside());
+    let lost = bench.fetch_one();
+    bench.pass_and_advance(HOUR);
+    bench.create(beside().priority(9));
+    bench.fetch_one();
+    bench.update(lost.id, unique("k").queue_latest().args("[2]"));
+    bench.acknowledge(&lost).unwrap_err();
+    assert_eq!(bench.fetch_one().spec.args.as_str(), "[2]");
+}
+
+pub(super) fn a_zombie_of_a_job_with_replaced_arguments_does_not_end_the_new_work(bench: &mut Bench) {
+    let draft = |field| unique("k").replacing(Replacement::everywhere(FieldSet::default().with(field)));
+    bench.create(draft(Field::Args));
+    let lost = bench.fetch_one();
+    bench.pass_and_advance(HOUR);
+    bench.update(lost.id, draft(Field::Args).args("[2]"));
+    bench.acknowledge(&lost).unwrap_err();
+    let again = bench.fetch_one();
+    bench.pass_and_advance(HOUR);
+    bench.update(lost.id, draft(Field::Priority).priority(9));
+    bench.acknowledge(&again).unwrap();
 }

@@ -3,8 +3,8 @@
 use hapax_core::unique::Strategy;
 use hapax_core::{Admission, Event, Job, JobId, Phase, Rules, State, StateSet, Verdict};
 
-use super::bench::{Bench, HOUR, MINUTE, SECOND, release, waits_for};
-use super::draft::{Draft, plain, unique};
+use super::bench::{Bench, MINUTE, SECOND, release, waits_for};
+use super::draft::{Draft, unique};
 
 fn latest() -> Draft {
     unique("k").queue_latest()
@@ -213,5 +213,4 @@ pub(super) fn a_debounced_successor_that_waited_long_enough_goes_at_once(bench: 
     assert_eq!(waits_for(&job), Some(running.id));
     bench.acknowledge(&running).unwrap();
     assert_eq!(bench.fetch_ids(9), [waiting]);
-    bench.create(plain().scheduled_at(bench.now + HOUR));
 }

@@ -3,8 +3,8 @@
 use hapax_core::unique::{JobKeyMode, Release, Releaser};
 use hapax_core::{Directive, Event, Handback, Job, JobId, Refusal, State, Verdict};
 
-use super::bench::{Bench, HOUR, MINUTE, SECOND, job_key_of, went};
-use super::draft::{Draft, job_key, plain};
+use super::bench::{Bench, HOUR, MINUTE, SECOND, holder_of, job_key_of, went};
+use super::draft::{Draft, job_key};
 
 /// A running job, and the one that came for its name.
 fn superseded_by(bench: &mut Bench, draft: Draft, newer: Draft) -> (Job, JobId) {
@@ -115,7 +115,9 @@ pub(super) fn each_newer_job_supersedes_the_one_before(bench: &mut Bench) {
     let keys: Vec<bool> = running.iter().map(|job| bench.job(job.id).key.is_some()).collect();
     assert_eq!(keys, [false, false, true]);
     assert_eq!(bench.totals().keys_held, 1);
-    running.iter().for_each(|job| drop(bench.acknowledge(job).unwrap()));
+    for job in &running {
+        bench.acknowledge(job).unwrap();
+    }
 }
 
 pub(super) fn payloads_of_a_running_job_and_a_newer_one_stay_apart(bench: &mut Bench) {
@@ -144,14 +146,13 @@ pub(super) fn a_superseded_job_that_is_revived_comes_back_without_the_name(bench
     assert_eq!(bench.fetch_ids(9), [newer, running.id]);
 }
 
-pub(super) fn a_release_is_told_over_a_restart(bench: &mut Bench) {
+pub(super) fn a_lease_on_the_old_job_is_none_on_the_newer_one(bench: &mut Bench) {
     let (running, newer) = superseded(bench);
     let before = bench.job(running.id);
     bench.reopen();
     assert_eq!(bench.job(running.id), before);
     bench.update(newer, job_key("k"));
-    bench.create(plain());
     let lost = Refusal::LeaseLost { id: newer, state: State::Available };
-    let claimant = super::bench::holder_of(&running);
+    let claimant = holder_of(&running);
     assert_eq!(bench.step(newer, Event::Acknowledge { claimant, result: None }), Err(lost));
 }

@@ -9,10 +9,9 @@ use super::super::draft::queue;
 use super::player::Player;
 use super::shape::{Shape, queue_name};
 use super::step::{Act, MemoWish, Name, Pick, Proof, Trouble};
-use super::wish::KeyName;
 use crate::{Action, Answer, Done, Memo, MemoKey, Remembered};
 
-/// More than ever have one name.
+/// More than ever carry one key.
 const REMOVED_AT_ONCE: usize = 1000;
 
 impl Player<'_> {
@@ -41,9 +40,8 @@ impl Player<'_> {
                 let reason = (limit % 2 == 1).then(|| "it has to go".into());
                 Action::StepHolders { key: key.key(), event: Event::Release { reason }, limit: *limit }
             }
-            Act::RemoveName(number) => {
-                let key = KeyName::Name(*number).key();
-                Action::StepHolders { key, event: Event::RemoveByKey, limit: REMOVED_AT_ONCE }
+            Act::RemoveByKey(key) => {
+                Action::StepHolders { key: key.key(), event: Event::RemoveByKey, limit: REMOVED_AT_ONCE }
             }
             Act::Pause(number) => Action::Pause(queue(queue_name(*number))),
             Act::Resume(number) => Action::Resume(queue(queue_name(*number))),
@@ -89,7 +87,7 @@ impl Player<'_> {
             | Act::EnqueueAll { .. }
             | Act::EnqueueEach { .. }
             | Act::ReleaseKey { .. }
-            | Act::RemoveName(_)
+            | Act::RemoveByKey(_)
             | Act::Pause(_)
             | Act::Resume(_) => panic!("{act:?} is no event"),
         }

@@ -41,7 +41,7 @@ pub(super) enum Act {
     Forget(Pick),
     Release(Pick),
     ReleaseKey { key: KeyName, limit: usize },
-    RemoveName(u8),
+    RemoveByKey(KeyName),
     TimePassed { job: Pick, chance: u64 },
     Pause(u8),
     Resume(u8),

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use hapax_core::unique::Key;
+use hapax_core::unique::{JobKey, Key, Uniqueness};
 use hapax_core::{Cause, Event, Handback, Job, JobId, LeaseToken, Phase, Refusal, State, Timestamp};
 use proptest::{prop_assert, prop_assert_eq};
 
@@ -108,7 +108,7 @@ impl Mirror<'_> {
         changes: &[Change],
     ) -> Check {
         let can_happen = |job: &&Job| match event {
-            Event::RemoveByKey => !matches!(job.state(), State::Completed | State::Cancelled),
+            Event::RemoveByKey => JobKey::WATCH.states.contains(job.state()) && has_name(job),
             _ => true,
         };
         let holders = self.jobs.values().filter(|job| job.key.as_ref() == Some(key)).filter(can_happen);
@@ -162,4 +162,8 @@ impl Mirror<'_> {
         };
         self.note(sight);
     }
+}
+
+fn has_name(job: &Job) -> bool {
+    matches!(job.spec.unique, Some(Uniqueness::JobKey(_)))
 }

@@ -46,6 +46,8 @@ impl Mirror<'_> {
             if both_are_arrays { format!("{},{}", &old[..old.len() - 2], &new[2..]) } else { new.to_owned() };
         prop_assert_eq!(after.spec.args.as_str(), expected, "the payload of {}", after.id);
         prop_assert_eq!((&after.spec.queue, &after.spec.kind), (&incoming.spec.queue, &incoming.spec.kind));
+        let room = self.rules.joined_bytes_max.max(new.len());
+        prop_assert!(after.spec.args.as_str().len() <= room, "the payload of {} is too large", after.id);
         self.note_if(both_are_arrays, Sight::PayloadJoined);
         Ok(())
     }
@@ -93,8 +95,12 @@ impl Mirror<'_> {
                 prop_assert_eq!(&after.phase, &Phase::Scheduled { at });
             }
             (Phase::Scheduled { .. }, None) => prop_assert_eq!(after.state(), State::Available),
+            (Phase::Available { .. }, None) => {
+                prop_assert_eq!(&after.phase, &Phase::Available { lapsed: None }, "nobody did the new work");
+            }
             (phase, _) => prop_assert_eq!(&after.phase, phase, "it stays where it is"),
         }
+        prop_assert_eq!((after.attempt, after.history.current()), (0, None), "the new work has not failed");
         self.note(Sight::Debounced);
         self.note_if(cap.is_some_and(|cap| cap < wished), Sight::DebounceCapped);
         Ok(())
