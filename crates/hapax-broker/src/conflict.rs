@@ -28,7 +28,7 @@ impl Broker {
 
 /// A job may be created all the same: to wait for the end of a holder, or beside one that gives up its key.
 fn met_holder(admission: &Admission) -> bool {
-    let Admission { verdict, job, changed } = admission;
+    let Admission { verdict, job, changed, is_abridged: _ } = admission;
     let waits_for_another = matches!(job.phase, Phase::Pending { after: Some(_) });
     *verdict != Verdict::Created || !changed.is_empty() || waits_for_another
 }

@@ -78,7 +78,7 @@ impl<'r> Consequences<'r> {
     }
 
     fn admitted(&mut self, admission: &Admission) {
-        let Admission { verdict, job, changed } = admission;
+        let Admission { verdict, job, changed, is_abridged: _ } = admission;
         match verdict {
             // The holder's ledger grew; where it stands did not change.
             Verdict::Existing | Verdict::Rejected => {}

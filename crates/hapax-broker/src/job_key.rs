@@ -1,6 +1,6 @@
 //! Removing the job that has a job key.
 
-use hapax_core::unique::Key;
+use hapax_core::unique::{JobKey, Key};
 use hapax_core::{Event, JobId};
 use hapax_store::{Action, Change};
 
@@ -18,7 +18,8 @@ pub struct Removal {
 impl Broker {
     /// Removes the jobs that have the job key of this key, unless they run.
     pub async fn remove_by_key(&self, key: Key) -> Result<Removal, Error> {
-        let action = Action::StepHolders { key, event: Event::RemoveByKey, limit: RELEASED_MAX };
+        let (states, event) = (JobKey::WATCH.states, Event::RemoveByKey);
+        let action = Action::StepHolders { key, states, event, limit: RELEASED_MAX };
         let changes = answer::stepped_holders(self.commit_one(self.now(), action).await?)?;
         let mut removal = Removal::default();
         for change in changes {

@@ -1,7 +1,9 @@
 //! Keys: who holds one, which are held, and taking one away from its holders.
 
+use std::collections::HashMap;
+
 use hapax_core::unique::Key;
-use hapax_core::{Event, Job, Refusal};
+use hapax_core::{Event, Job, JobId, Refusal, StateSet};
 use hapax_store::{Action, Change, HeldPage, HeldQuery, HolderQuery, Holders};
 
 use crate::{Broker, Error, answer};
@@ -12,7 +14,7 @@ pub const RELEASED_MAX: usize = 10_000;
 /// What became of the holders of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Released {
-    /// Those that gave it up, newest first.
+    /// Those that gave it up: those that live, then those that have ended, and of both the newest first.
     pub jobs: Vec<Job>,
     /// How many still carry it, because there were more than [`RELEASED_MAX`].
     pub remaining: u64,
@@ -32,20 +34,34 @@ impl Broker {
 
     /// Takes the key away from every job that carries it. The jobs go on, and so does who waits for their end.
     pub async fn release(&self, key: Key, reason: Option<Box<str>>) -> Result<Released, Error> {
-        let action = Action::StepHolders { key, event: Event::Release { reason }, limit: RELEASED_MAX };
+        let event = Event::Release { reason };
+        let action = Action::StepHolders { key, states: StateSet::ALL, event, limit: RELEASED_MAX };
         let changes = answer::stepped_holders(self.commit_one(self.now(), action).await?)?;
         self.shared.observer.released(changes.len());
         let remaining = if changes.len() == RELEASED_MAX { self.count_holders(key).await? } else { 0 };
-        let job = |change| match change {
-            Change::To { job, .. } | Change::Removed { job } => job,
-        };
-        Ok(Released { jobs: changes.into_iter().map(job).collect(), remaining })
+        Ok(Released { jobs: as_they_are(changes), remaining })
     }
 
     async fn count_holders(&self, key: Key) -> Result<u64, Error> {
         let holders = self.shared.store.holders(HolderQuery { key, covered_by: None, limit: 0 }).await?;
         Ok(holders.live + holders.ended)
     }
+}
+
+/// The jobs after all the changes: one that gave up the key early may have been let go by a later one.
+fn as_they_are(changes: Vec<Change>) -> Vec<Job> {
+    let mut let_go: HashMap<JobId, Job> = HashMap::new();
+    let mut jobs = Vec::with_capacity(changes.len());
+    for change in changes {
+        match change {
+            Change::To { job, successors, before: _ } => {
+                jobs.push(job);
+                let_go.extend(successors.into_iter().map(|job| (job.id, job)));
+            }
+            Change::Removed { job } => jobs.push(job),
+        }
+    }
+    jobs.into_iter().map(|job| let_go.remove(&job.id).unwrap_or(job)).collect()
 }
 
 #[cfg(test)]

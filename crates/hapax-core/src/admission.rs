@@ -1,12 +1,14 @@
 //! How an incoming job becomes a stored one, or does not.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::unique::{
     Key, Ledger, LedgerEntry, Releaser, Resolution, Uniqueness, resolve, supersede, take_over,
 };
 use crate::{
-    Event, GivenTime, History, Job, JobId, Phase, Refusal, Rules, Spec, State, Timestamp, Transition, decide,
+    Event, GivenTime, History, Job, JobId, Json, Phase, Refusal, Rules, Spec, State, Timestamp, Transition,
+    decide,
 };
 
 /// A job on its way in.
@@ -66,9 +68,26 @@ pub struct Admission {
     pub job: Job,
     /// Stored jobs that changed, with the state they were in. The holder that the answer shows is among them.
     pub changed: Vec<(State, Job)>,
+    /// Whether its jobs are without their texts, because the answer to which it belongs would grow too large.
+    pub is_abridged: bool,
 }
 
 impl Admission {
+    /// How many bytes of text the job that the answer shows has.
+    pub fn text_bytes(&self) -> usize {
+        let Spec { args, meta, extra, .. } = &*self.job.spec;
+        args.as_str().len() + meta.as_str().len() + extra.as_str().len()
+    }
+
+    /// Lets go of the texts. What is left says what happened to which jobs.
+    pub fn abridge(&mut self) {
+        self.is_abridged = true;
+        for job in self.changed.iter_mut().map(|(_, job)| job).chain([&mut self.job]) {
+            let empty = Json::empty_object;
+            job.spec = Arc::new(Spec { args: empty(), meta: empty(), extra: empty(), ..(*job.spec).clone() });
+        }
+    }
+
     /// What a rejected job's client is told. A rejection is a commit like any other, for the holder's ledger; to
     /// the client it is a refusal.
     pub fn refusal(&self) -> Option<Refusal> {
@@ -96,8 +115,9 @@ impl Incoming {
             Resolution::Create => self.create(Verdict::Created, None, Vec::new(), now),
             Resolution::Queue(after) => self.create(Verdict::Created, Some(after), Vec::new(), now),
             Resolution::Replace(ids) => {
-                let cancelled =
-                    ids.iter().filter_map(|id| cancelled(&take(&mut holders, *id), now, rules)).collect();
+                let mut holders: HashMap<JobId, Job> = holders.into_iter().map(|job| (job.id, job)).collect();
+                let replaced = ids.iter().filter_map(|id| holders.remove(id));
+                let cancelled = replaced.filter_map(|job| cancelled(&job, now, rules)).collect();
                 self.create(Verdict::Replaced(ids), None, cancelled, now)
             }
             Resolution::Supersede(id) => {
@@ -166,14 +186,14 @@ impl Incoming {
         if !self.pending && after.is_none() {
             job.wait_for_start(now);
         }
-        Admission { verdict, job, changed }
+        Admission { verdict, job, changed, is_abridged: false }
     }
 
     /// The holder notes whom it stood against, in the same commit as the answer.
     fn turn_away(self, verdict: Verdict, before: State, mut holder: Job, now: Timestamp) -> Admission {
         let outcome = verdict.name();
         holder.ledger.enter(LedgerEntry { at: now, outcome, request_id: self.request_id });
-        Admission { verdict, changed: vec![(before, holder.clone())], job: holder }
+        Admission { verdict, changed: vec![(before, holder.clone())], job: holder, is_abridged: false }
     }
 }
 

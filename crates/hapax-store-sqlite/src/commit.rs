@@ -7,7 +7,7 @@ use hapax_core::{
     Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, Timestamp, Transition, decide, let_go,
     lets_successors_go, record_reentry, reentry_key,
 };
-use hapax_store::{Action, Answer, Change, Done, Memo, Op, QueueFacts};
+use hapax_store::{Action, Answer, Change, Done, Growth, Memo, Op, QueueFacts};
 
 use crate::Fault;
 use crate::index::KnownMemo;
@@ -31,11 +31,15 @@ impl Tables<'_> {
                 Ok(outcome.map(Done::EnqueuedAll))
             }),
             Action::EnqueueEach { incoming, memo } => self.remembering(memo, now, |tables| {
-                let each = incoming.into_iter().map(|incoming| tables.enqueue(incoming, now));
-                Ok(Ok(Done::EnqueuedEach(each.collect::<Result<_, _>>()?)))
+                let mut growth = Growth::default();
+                let each = incoming.into_iter().map(|incoming| {
+                    let outcome = tables.enqueue(incoming, now)?;
+                    Ok(outcome.map(|admission| growth.with(admission)))
+                });
+                Ok(Ok(Done::EnqueuedEach(each.collect::<Result<_, Fault>>()?)))
             }),
-            Action::StepHolders { key, event, limit } => {
-                Ok(self.step_holders(&key, &event, limit, now)?.map(Done::SteppedHolders))
+            Action::StepHolders { key, states, event, limit } => {
+                Ok(self.step_holders(&key, states, &event, limit, now)?.map(Done::SteppedHolders))
             }
             Action::Step { id, event } => {
                 let outcome = self.step(id, event, now)?;
@@ -132,7 +136,7 @@ impl Tables<'_> {
     }
 
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Outcome<Vec<Admission>> {
-        let mut admissions = Vec::with_capacity(batch.len());
+        let (mut admissions, mut growth) = (Vec::with_capacity(batch.len()), Growth::default());
         for (index, incoming) in batch.into_iter().enumerate() {
             let admitted = self.enqueue(incoming, now)?;
             let refused = match &admitted {
@@ -142,7 +146,7 @@ impl Tables<'_> {
             if let Some(refusal) = refused {
                 return Ok(Err(refusal.in_batch(index, &admissions)));
             }
-            admissions.extend(admitted);
+            admissions.extend(admitted.map(|admission| growth.with(admission)));
         }
         Ok(Ok(admissions))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hapax_core::unique::{Key, Watch};
-use hapax_core::{Event, Job, Refusal, State, StateSet, Timestamp};
+use hapax_core::{Event, Job, Refusal, StateSet, Timestamp};
 use hapax_store::Change;
 
 use crate::Fault;
@@ -30,8 +30,13 @@ impl Tables<'_> {
     ) -> Result<Vec<Job>, Fault> {
         let Counting { live, mut ended } = counting;
         let mut holders = Vec::with_capacity(live.len() + usize::from(ended.is_some()));
+        let count = live.len();
         for holder in live {
             holders.extend(self.load_carrier(holder, key)?.map(|stored| stored.job.clone()));
+        }
+        if holders.len() < count && !watch.every_live {
+            // Another key begins alike, and its holders may stand before ours.
+            return self.holders(key, Watch { every_live: true, ..watch }, now);
         }
         while let Some(holder) = ended {
             if let Some(stored) = self.load_carrier(holder, key)? {
@@ -48,25 +53,25 @@ impl Tables<'_> {
         Ok(Some(stored).filter(|stored| stored.job.key.as_ref() == Some(key)))
     }
 
-    /// Lets something happen to the jobs that carry the key, newest first.
+    /// Lets something happen to the jobs that carry the key: to those that live, then to those that have ended.
     pub(crate) fn step_holders(
         &mut self,
         key: &Key,
+        states: StateSet,
         event: &Event,
         limit: usize,
         now: Timestamp,
     ) -> Outcome<Vec<Change>> {
         let mut changes = Vec::new();
-        let (mut states, mut before) = (StateSet::ALL, None);
-        while changes.len() < limit
-            && let Some(holder) = self.newest_in(key, states, before)
-        {
-            before = Some(holder.place);
-            let Some(stored) = self.load_carrier(holder, key)? else { continue };
-            match self.take_step(stored, event.clone(), now)? {
-                Ok(change) => changes.push(change),
-                Err(_) if speaks_for_all(holder.state, event) => states = without(states, holder.state),
-                Err(_) => {}
+        for group in [StateSet::INCOMPLETE, StateSet::INCOMPLETE.complement()] {
+            let states = states.iter().filter(|state| group.contains(*state)).collect();
+            let mut before = None;
+            while changes.len() < limit
+                && let Some(holder) = self.newest_in(key, states, before)
+            {
+                before = Some(holder.place);
+                let Some(stored) = self.load_carrier(holder, key)? else { continue };
+                changes.extend(self.take_step(stored, event.clone(), now)?);
             }
         }
         Ok(if changes.is_empty() { Err(Refusal::KeyNotHeld) } else { Ok(changes) })
@@ -75,16 +80,6 @@ impl Tables<'_> {
     fn newest_in(&self, key: &Key, states: StateSet, before: Option<Place>) -> Option<KnownHolder> {
         self.index.look().newest_in(key, states, before)
     }
-}
-
-/// What cannot happen to one completed or cancelled job can happen to none: they are final, and only time treats
-/// them differently. So one of ten thousand is read and not all of them.
-fn speaks_for_all(state: State, event: &Event) -> bool {
-    matches!(state, State::Completed | State::Cancelled) && !matches!(event, Event::TimePassed { .. })
-}
-
-fn without(states: StateSet, state: State) -> StateSet {
-    states.iter().filter(|other| *other != state).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hapax_core::{Job, JobId, QueueName, Refusal, Rules, State, Timestamp};
 use rusqlite::Connection;
+use rustc_hash::FxHashMap;
 
 use crate::cache::Cache;
 use crate::group::{Group, Slot};
@@ -19,7 +20,7 @@ pub(crate) struct Tables<'c> {
     pub(crate) rows: Rows<'c>,
     pub(crate) last: Numbers,
     /// How to take back what happened since an atomic section began; nothing outside of one.
-    undo: Option<Vec<Undo>>,
+    undo: Option<Undo>,
 }
 
 /// The numbers that were handed out last.
@@ -40,11 +41,11 @@ pub(crate) struct Rows<'c> {
     cache: Cache,
 }
 
-/// One thing to take back.
-#[derive(Debug)]
-enum Undo {
-    Job { seq: Seq, before: Option<Arc<Stored>>, slot: Option<Slot> },
-    Queue(QueueName),
+/// What to take back. Of a job only what it was at first: in between it may have been many large things.
+#[derive(Debug, Default)]
+struct Undo {
+    jobs: FxHashMap<Seq, (Option<Arc<Stored>>, Option<Slot>)>,
+    queues: Vec<QueueName>,
 }
 
 impl<'c> Tables<'c> {
@@ -102,7 +103,7 @@ impl<'c> Tables<'c> {
     pub(crate) fn make_queue(&mut self, name: &QueueName, now: Timestamp) {
         if self.index.make_queue(name, now) {
             self.rows.group.queues.insert(name.clone());
-            self.undo.iter_mut().for_each(|undo| undo.push(Undo::Queue(name.clone())));
+            self.undo.iter_mut().for_each(|undo| undo.queues.push(name.clone()));
         }
     }
 
@@ -111,26 +112,24 @@ impl<'c> Tables<'c> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<Result<T, Refusal>, Fault>,
     ) -> Result<Result<T, Refusal>, Fault> {
-        self.undo = Some(Vec::new());
+        self.undo = Some(Undo::default());
         let result = work(self)?;
         let undo = self.undo.take().unwrap_or_default();
         if result.is_err() {
-            undo.into_iter().rev().for_each(|undo| self.take_back(undo));
+            self.take_back(undo);
         }
         Ok(result)
     }
 
     fn take_back(&mut self, undo: Undo) {
-        match undo {
-            Undo::Job { seq, before, slot } => {
-                let after = self.rows.group.get(seq).and_then(|slot| slot.after.clone());
-                self.reindex(after.as_deref(), before.as_deref());
-                self.rows.group.restore(seq, slot);
-            }
-            Undo::Queue(name) => {
-                self.index.forget_queue(&name);
-                self.rows.group.queues.remove(&name);
-            }
+        for (seq, (before, slot)) in undo.jobs {
+            let after = self.rows.group.get(seq).and_then(|slot| slot.after.clone());
+            self.reindex(after.as_deref(), before.as_deref());
+            self.rows.group.restore(seq, slot);
+        }
+        for name in undo.queues {
+            self.index.forget_queue(&name);
+            self.rows.group.queues.remove(&name);
         }
     }
 
@@ -139,7 +138,7 @@ impl<'c> Tables<'c> {
         self.reindex(before.as_deref(), after.as_deref());
         let slot = self.rows.group.touch(seq, before.as_deref(), after);
         if let Some(undo) = &mut self.undo {
-            undo.push(Undo::Job { seq, before, slot });
+            undo.jobs.entry(seq).or_insert((before, slot));
         }
     }
 

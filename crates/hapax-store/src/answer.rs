@@ -12,9 +12,9 @@ pub type Answer = Result<Done, Refusal>;
 pub enum Done {
     /// A job was admitted or turned away; the admission says which.
     Enqueued(Box<Admission>),
-    /// All jobs of a batch were admitted or answered by holders, in order.
+    /// All jobs of a batch were admitted or answered by holders, in order. Beyond [`ANSWER_BYTES_MAX`] they are abridged.
     EnqueuedAll(Vec<Admission>),
-    /// Each job of a list was admitted or not, in order.
+    /// Each job of a list was admitted or not, in order. Beyond [`ANSWER_BYTES_MAX`] they are abridged.
     EnqueuedEach(Vec<Result<Admission, Refusal>>),
     /// The same request was answered before, like this.
     Remembered(Remembered),
@@ -24,6 +24,28 @@ pub enum Done {
     SteppedHolders(Vec<Change>),
     /// A queue was paused or resumed.
     Queue(QueueFacts),
+}
+
+/// How many bytes of arguments, metadata and extensions the answer about many jobs carries. A small request may name
+/// the same large job ten thousand times, and its answer has to fit into memory.
+pub const ANSWER_BYTES_MAX: usize = 32 << 20;
+
+/// How far an answer about many jobs has grown: what every engine counts in the same way.
+#[derive(Debug, Default)]
+pub struct Growth(usize);
+
+impl Growth {
+    /// Counts one more, without its texts if they are too much.
+    #[must_use]
+    pub fn with(&mut self, mut admission: Admission) -> Admission {
+        let bytes = self.0.saturating_add(admission.text_bytes());
+        if bytes > ANSWER_BYTES_MAX {
+            admission.abridge();
+        } else {
+            self.0 = bytes;
+        }
+        admission
+    }
 }
 
 /// A stored job that changed.

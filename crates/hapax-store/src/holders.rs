@@ -12,8 +12,8 @@ pub const HELD_SCAN_MAX: usize = 10_000;
 pub struct HolderQuery {
     /// The key.
     pub key: Key,
-    /// All that this covers at this moment are wanted, as far as a decision depends on them: every live one and the
-    /// newest of those that have ended.
+    /// All that this covers at this moment are wanted, as far as a decision depends on them: the newest live one in each
+    /// state, or every live one if the watch says so, and the newest of those that have ended.
     pub covered_by: Option<(Watch, Timestamp)>,
     /// Besides, at most so many live and at most so many ended ones, the newest of each.
     pub limit: usize,

@@ -14,7 +14,7 @@ mod store;
 pub mod suite;
 mod totals;
 
-pub use answer::{Answer, Change, Done};
+pub use answer::{ANSWER_BYTES_MAX, Answer, Change, Done, Growth};
 pub use claim::{CLAIM_BYTES_MAX, Claim, EXPIRED_PER_CLAIM_MAX, Tray};
 pub use error::StoreError;
 pub use holders::{HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery, Holders};

@@ -1,7 +1,7 @@
 //! Operations: what a store is asked to do.
 
 use hapax_core::unique::Key;
-use hapax_core::{Event, Incoming, JobId, QueueName, Timestamp};
+use hapax_core::{Event, Incoming, JobId, QueueName, StateSet, Timestamp};
 
 use crate::Memo;
 
@@ -48,11 +48,14 @@ pub enum Action {
         /// What happens.
         event: Event,
     },
-    /// Lets something happen to the jobs that carry a key, the newest first, of equally new ones the larger id
-    /// first. Those to which it cannot happen are passed over; it is refused if there is no other.
+    /// Lets something happen to the jobs that carry a key and are in one of the states: those that live before those that
+    /// have ended, and of both the newest first, of equally new ones the larger id first. Those to which it cannot happen
+    /// are passed over; it is refused if there is no other.
     StepHolders {
         /// The key.
         key: Key,
+        /// In which states.
+        states: StateSet,
         /// What happens.
         event: Event,
         /// At most to so many.

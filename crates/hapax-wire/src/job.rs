@@ -8,6 +8,7 @@ use crate::{failure, retry, unique};
 /// The members that the server itself gives a job or a reply that shows one. An attribute of a client with
 /// such a name would stand beside them a second time.
 pub const SYSTEM_MEMBERS: &[&str] = &[
+    "abridged",
     "activated_at",
     "attempt",
     "cancelled_at",
@@ -40,6 +41,15 @@ pub const SYSTEM_MEMBERS: &[&str] = &[
 /// Appends the job.
 pub fn write(out: &mut Vec<u8>, job: &Job) {
     object(out, |o| members(o, job));
+}
+
+/// Writes what an answer about many jobs has room for: which job it is, and where. The rest can be read one by one.
+pub fn abridged(o: &mut Object<'_>, job: &Job) {
+    o.plain("id", job.id);
+    o.word("type", job.spec.kind.as_str());
+    o.word("queue", job.spec.queue.as_str());
+    o.word("state", job.state().name());
+    o.flag("abridged", true);
 }
 
 /// Appends a job that a worker just fetched: the same, with the worker's right to it.

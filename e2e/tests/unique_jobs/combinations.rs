@@ -37,6 +37,10 @@ const BAD: &[(&str, &[&str])] = &[
     (r#"{"while_active":"queue_latest","replace":["args"]}"#, &["while_active", "replace"]),
     (r#"{"while_active":"queue_latest","states":["active","available"]}"#, &["while_active", "pending"]),
     (r#"{"while_active":"queue_latest","states":["pending","available"]}"#, &["while_active", "active"]),
+    (
+        r#"{"while_active":"queue_latest","period":"PT1H","period_from":"scheduled_at"}"#,
+        &["while_active", "scheduled_at"],
+    ),
     (r#"{"debonce":{"wait":"PT1S"}}"#, &["debonce", "debounce"]),
     (r#"{"while_activ":"queue_latest"}"#, &["while_activ", "while_active"]),
 ];

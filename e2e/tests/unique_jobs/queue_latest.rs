@@ -143,11 +143,13 @@ fn an_operator_may_let_a_successor_go_beside_the_running_job() {
     let job = client.job(&successor.id());
     assert_eq!(job["state"], "available");
     assert!(job["unique"]["waits_for"].is_null(), "{job}");
+    let beside = client.fetch_one("default");
+    assert_eq!(beside.id, successor.id());
     let newest = client.enqueue(&sync("ignore").args(json!([{"version": 9}])));
-    assert_eq!(newest.is(200)["outcome"], "updated", "what waits beside a running job takes over the newest");
-    assert_eq!(newest.id(), successor.id());
+    assert_eq!(newest.is(201)["job"]["state"], "pending", "two run, and the next one waits");
     client.ack(&running).is(200);
-    assert_eq!(client.fetch_one("default").id, successor.id());
+    client.ack(&beside).is(200);
+    assert_eq!(client.fetch_one("default").id, newest.id());
 }
 
 #[test]

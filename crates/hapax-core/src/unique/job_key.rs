@@ -45,6 +45,7 @@ impl JobKey {
         states: StateSet::INCOMPLETE.with(State::Discarded),
         period: None,
         period_from: Anchor::CreatedAt,
+        every_live: false,
     };
 
     /// The canonical text of the name. No unique policy has this form, since each of those has a type.

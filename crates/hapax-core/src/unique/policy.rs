@@ -139,6 +139,9 @@ pub enum PolicyError {
     /// The same.
     #[error("replace and while_active both say what a duplicate changes; send one of the two")]
     ReplaceAndWhileActive,
+    /// A successor that was to start long ago would not be found by the next duplicate.
+    #[error("while_active does not go with period_from scheduled_at; count from created_at or finished_at")]
+    WhileActiveFromSchedule,
     /// The successor must be found by the next duplicate, and the running holder by the first.
     #[error("while_active needs the state {0} among states")]
     WhileActiveWithout(State),
@@ -213,6 +216,9 @@ impl UniquePolicy {
         if self.replace.is_some() {
             return Err(PolicyError::ReplaceAndWhileActive);
         }
+        if self.period.is_some() && self.period_from == Anchor::ScheduledAt {
+            return Err(PolicyError::WhileActiveFromSchedule);
+        }
         let needed = [State::Active, State::Pending];
         match needed.into_iter().find(|state| !self.states.contains(*state)) {
             Some(missing) => Err(PolicyError::WhileActiveWithout(missing)),
@@ -220,9 +226,21 @@ impl UniquePolicy {
         }
     }
 
+    /// What is replaced is replaced as a whole, and a successor may stand anywhere among those that wait.
+    const fn needs_every_live(&self) -> bool {
+        let replaces = matches!(self.on_conflict, Strategy::Replace | Strategy::ReplaceExceptSchedule);
+        (replaces && self.replace.is_none() && self.debounce.is_none()) || self.while_active.is_some()
+    }
+
     /// Which holders count.
     pub const fn watch(&self) -> Watch {
-        Watch { states: self.states, period: self.period, period_from: self.period_from }
+        let UniquePolicy { states, period, period_from, .. } = self;
+        Watch {
+            states: *states,
+            period: *period,
+            period_from: *period_from,
+            every_live: self.needs_every_live(),
+        }
     }
 }
 

@@ -83,17 +83,16 @@ fn by_policy(policy: &UniquePolicy, newest: &Job, covered: &[&Job]) -> Resolutio
     }
 }
 
-/// One runs, one waits: a successor takes over the newest duplicate, and so does any other holder that waits beside
-/// a running one. Nothing if no holder runs and no successor waits.
+/// One runs, one waits: a successor takes over the newest duplicate; without one, the duplicate becomes it. Nothing if
+/// no holder runs and no successor waits.
 fn queue_latest(policy: &UniquePolicy, covered: &[&Job]) -> Option<Resolution> {
     let takeover = policy.debounce.map_or(Takeover::Latest, Takeover::Debounce);
-    let update = |job: &Job| Resolution::Update { holder: job.id, takeover };
     let is_successor = |job: &&&Job| matches!(job.phase, Phase::Pending { after: Some(_) });
     if let Some(successor) = covered.iter().find(is_successor) {
-        return Some(update(successor));
+        return Some(Resolution::Update { holder: successor.id, takeover });
     }
     let running = covered.iter().find(|job| job.state() == State::Active)?;
-    Some(waiting(covered).next().map_or(Resolution::Queue(running.id), update))
+    Some(Resolution::Queue(running.id))
 }
 
 /// What runs has its arguments already: another job has to bring the new ones.

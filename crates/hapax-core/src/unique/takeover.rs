@@ -34,13 +34,11 @@ pub(crate) fn take_over(
     holder.spec = Arc::new(spec);
     match takeover {
         Takeover::Fields(_) | Takeover::AllButSchedule | Takeover::Renew { keeps_start: true } => {}
-        Takeover::Latest => {
-            forget_attempts(holder);
-            reschedule(holder, now);
-        }
+        // A successor has no place in time before it is let go.
+        Takeover::Latest => forget_attempts(holder),
         Takeover::Debounce(_) => {
             forget_attempts(holder);
-            move_start(holder, now);
+            put_off(holder, now);
         }
         Takeover::Renew { keeps_start: false } => start_again(holder, incoming.pending, now),
     }
@@ -49,12 +47,9 @@ pub(crate) fn take_over(
 
 /// Only what waits is joined. The limit is there because nobody sees how large a job grows by many small requests.
 fn join_payloads(holder: &Job, spec: &mut Spec, rules: &Rules) -> Result<(), Refusal> {
-    let joined = payload::joined(&holder.spec.args, &spec.args);
-    let bytes = joined.as_str().len();
-    if bytes > rules.joined_bytes_max && bytes > spec.args.as_str().len() {
-        return Err(Refusal::PayloadFull { id: holder.id, bytes, max: rules.joined_bytes_max });
-    }
-    spec.args = joined;
+    let max = rules.joined_bytes_max;
+    let joined = payload::joined(&holder.spec.args, &spec.args, max);
+    spec.args = joined.map_err(|bytes| Refusal::PayloadFull { id: holder.id, bytes, max })?;
     Ok(())
 }
 
@@ -117,7 +112,16 @@ fn reschedule(job: &mut Job, now: Timestamp) {
     }
 }
 
-/// The same, but a failed job waits out its pause.
+/// The same, but a failed job waits out its pause at least.
+fn put_off(job: &mut Job, now: Timestamp) {
+    let start = job.spec.scheduled_at.as_ref().map_or(now, |given| given.at);
+    if let Phase::Retryable { at } = &mut job.phase {
+        *at = start.max(*at);
+    } else {
+        move_start(job, now);
+    }
+}
+
 fn move_start(job: &mut Job, now: Timestamp) {
     let at = job.spec.scheduled_at.as_ref().map(|given| given.at).filter(|at| *at > now);
     match (&job.phase, at) {

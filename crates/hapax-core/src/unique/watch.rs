@@ -13,6 +13,9 @@ pub struct Watch {
     pub period: Option<Duration>,
     /// From which of the holder's moments the period runs.
     pub period_from: Anchor,
+    /// Whether a decision depends on every live one of them, and not just on the newest in each state. Of those that have
+    /// ended the newest is enough in any case.
+    pub every_live: bool,
 }
 
 /// The moment of the holder from which a period runs.

@@ -93,6 +93,7 @@ fn contradiction(place: Place<'_>, error: &PolicyError) -> Fault {
         PolicyError::NoMetaKeys => "meta_keys",
         PolicyError::NoPeriod => "period",
         PolicyError::EmptyKey => "key",
+        PolicyError::WhileActiveFromSchedule => "period_from",
         PolicyError::ReplaceAndDebounce => "debounce",
         PolicyError::ReplaceAndWhileActive => "while_active",
         PolicyError::NoWait => return in_debounce(place, "wait", error),

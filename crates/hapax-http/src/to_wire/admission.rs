@@ -26,13 +26,18 @@ pub(crate) fn many(admissions: &[Admission]) -> Reply {
     let length = admissions.iter().map(|admission| job::length_estimate(&admission.job) + 32).sum();
     let mut out = Vec::with_capacity(length);
     writer::object(&mut out, |o| {
-        o.array("jobs", admissions, |admission, out| job::write(out, &admission.job));
+        o.array("jobs", admissions, |admission, out| writer::object(out, |o| shown(o, admission)));
         o.number("count", admissions.len());
         o.array("outcomes", admissions, |admission, out| {
             writer::object(out, |o| outcome(o, &admission.verdict));
         });
     });
     Reply::json(status(admissions.iter().any(|admission| admission.verdict.is_new())), out)
+}
+
+/// The job as far as there is room for it.
+pub(super) fn shown(o: &mut Object<'_>, admission: &Admission) {
+    if admission.is_abridged { job::abridged(o, &admission.job) } else { job::members(o, &admission.job) }
 }
 
 fn status(is_new: bool) -> StatusCode {

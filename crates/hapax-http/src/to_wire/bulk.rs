@@ -6,7 +6,7 @@ use hapax_store::{Answer, Done};
 use hapax_wire::job;
 use hapax_wire::writer::{self, Object};
 
-use super::admission::{another_question, outcome};
+use super::admission::{another_question, outcome, shown};
 use crate::from_wire::Fault;
 use crate::problem::Problem;
 use crate::reply::Reply;
@@ -109,7 +109,7 @@ impl Item<'_> {
             Item::Admitted(admission) => {
                 o.text("status", if admission.verdict.is_new() { "created" } else { "duplicate" });
                 outcome(o, &admission.verdict);
-                o.object("job", |o| job::members(o, &admission.job));
+                o.object("job", |o| shown(o, admission));
             }
             Item::Rejected(admission, refusal) => {
                 o.text("status", "duplicate");

@@ -53,7 +53,7 @@ fn outcome(admission: &Result<Admission, Refusal>) -> &'static str {
 }
 
 fn window(o: &mut Object<'_>, watch: Watch) {
-    let Watch { states, period, period_from } = watch;
+    let Watch { states, period, period_from, every_live: _ } = watch;
     o.texts("states", states.iter().map(State::name));
     if let Some(period) = period {
         o.plain("period", format_iso8601(period));
@@ -63,7 +63,7 @@ fn window(o: &mut Object<'_>, watch: Watch) {
 
 /// What would come of the enqueue.
 fn consequence(o: &mut Object<'_>, admission: &Admission) {
-    let Admission { verdict, job, changed: _ } = admission;
+    let Admission { verdict, job, changed: _, is_abridged: _ } = admission;
     match verdict {
         Verdict::Created => {}
         Verdict::Replaced(ids) => o.array("replaced", ids, |id, out| writer::plain(out, id)),

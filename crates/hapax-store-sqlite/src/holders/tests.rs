@@ -1,12 +1,8 @@
 //! Of the holders of a key, only those are read that matter.
 
-use hapax_core::unique::{Anchor, JobKey, JobKeyMode, Strategy, Uniqueness};
-use hapax_core::{
-    Chance, Claimant, Directive, Handback, Incoming, JobId, LeaseToken, Rules, Spec, SpecPatch, Transition,
-    WorkerError, decide,
-};
+use hapax_core::unique::{Anchor, JobKey, Strategy};
+use hapax_core::{Incoming, JobId, Spec, State};
 use hapax_store::{Action, Done, Op};
-use rusqlite::Connection;
 
 use super::*;
 use crate::draft;
@@ -35,7 +31,17 @@ fn called_off(tables: &mut Tables<'_>) {
 }
 
 fn step_holders(tables: &mut Tables<'_>, event: Event, limit: usize) -> Result<Vec<JobId>, Refusal> {
-    let op = Op { now: draft::at(20_000), action: Action::StepHolders { key: key(), event, limit } };
+    step_holders_in(tables, StateSet::ALL, event, limit)
+}
+
+fn step_holders_in(
+    tables: &mut Tables<'_>,
+    states: StateSet,
+    event: Event,
+    limit: usize,
+) -> Result<Vec<JobId>, Refusal> {
+    let action = Action::StepHolders { key: key(), states, event, limit };
+    let op = Op { now: draft::at(20_000), action };
     match tables.apply(op).unwrap()? {
         Done::SteppedHolders(changes) => Ok(changes.iter().map(|change| change.job().id).collect()),
         other => panic!("{other:?}"),
@@ -105,17 +111,31 @@ fn a_step_of_holders_loads_those_that_it_changes() {
 }
 
 #[test]
-fn finished_holders_that_refuse_are_passed_over_unread() {
+fn finished_holders_that_nobody_asks_about_are_not_loaded() {
     let db = empty();
     let mut tables = open(&db);
     tables.apply(draft::enqueue(draft::at(-1), lenient(MANY))).unwrap().unwrap();
     called_off(&mut tables);
+    let states = JobKey::WATCH.states;
     let loaded = loads(&mut tables, |tables| {
-        assert_eq!(step_holders(tables, Event::RemoveByKey, 9).unwrap(), [draft::id(MANY)]);
-        assert_eq!(step_holders(tables, Event::RemoveByKey, 9), Err(Refusal::KeyNotHeld));
+        assert_eq!(step_holders_in(tables, states, Event::Cancel, 9).unwrap(), [draft::id(MANY)]);
+        assert_eq!(step_holders_in(tables, states, Event::Cancel, 9), Err(Refusal::KeyNotHeld));
     });
-    // One of the cancelled ones each time, and at most the one that was removed.
-    assert!(loaded <= 3, "{loaded}");
+    assert!(loaded <= 1, "{loaded}");
+}
+
+#[test]
+fn those_that_live_go_first() {
+    let db = empty();
+    let mut tables = open(&db);
+    for n in [1, 2, 3] {
+        tables.apply(draft::enqueue(draft::at(0), lenient(n))).unwrap().unwrap();
+    }
+    tables.claim(&draft::claim(draft::at(1), &["default"], 3, 1)).unwrap();
+    tables.apply(draft::ack(draft::at(1), draft::id(3))).unwrap().unwrap();
+    let release = Event::Release { reason: None };
+    let freed = step_holders(&mut tables, release, 9).unwrap();
+    assert_eq!(freed, [draft::id(2), draft::id(1), draft::id(3)]);
 }
 
 #[test]
@@ -162,76 +182,4 @@ fn a_key_that_begins_alike_is_another() {
     assert_eq!(ids(key()), [draft::id(2), draft::id(1)]);
     assert_eq!(ids(twin()), [draft::id(4), draft::id(3)]);
     assert_eq!(step_holders(&mut tables, Event::Cancel, 9).unwrap(), [draft::id(2)]);
-}
-
-/// Every event but the passing of time.
-fn events() -> Vec<Event> {
-    let claimant = Claimant::UNNAMED;
-    let error = WorkerError {
-        kind: "k".into(),
-        code: "c".into(),
-        message: "m".into(),
-        retryable: None,
-        details: None,
-        backtrace: Vec::new(),
-        aliases: Vec::new(),
-        directive: Directive::Policy,
-    };
-    vec![
-        Event::Claim { worker: None, token: LeaseToken::new([1; 16]), visibility_timeout: None },
-        Event::Acknowledge { claimant: claimant.clone(), result: None },
-        Event::Fail { claimant: claimant.clone(), error, handback: Handback::Failed, chance: Chance(0) },
-        Event::Heartbeat { claimant, visibility_timeout: None },
-        Event::Cancel,
-        Event::Activate,
-        Event::Revive { patch: SpecPatch::default() },
-        Event::Forget,
-        Event::Release { reason: None },
-        Event::RemoveByKey,
-    ]
-}
-
-/// Final jobs of many pasts: policies and job keys, called off from anywhere, done with and without failures.
-fn final_jobs(db: &Connection) -> Vec<Job> {
-    let mut tables = open(db);
-    let spec = |unique| Spec { unique: Some(unique), ..draft::spec() };
-    let job_key = Uniqueness::JobKey(JobKey { name: "a".into(), mode: JobKeyMode::Replace });
-    for (n, incoming) in [
-        lenient(0),
-        lenient(1),
-        Incoming { pending: true, ..lenient(2) },
-        draft::unique(3, "b", spec(job_key)),
-        lenient(4),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        tables.apply(draft::enqueue(draft::at(0), incoming)).unwrap().unwrap();
-        let id = draft::id(n as u64);
-        if n % 2 == 1 {
-            tables.claim(&draft::claim(draft::at(1), &["default"], 9, 1)).unwrap();
-            tables.apply(draft::ack(draft::at(2), id)).unwrap().unwrap();
-        } else {
-            drop(tables.apply(draft::step(draft::at(2), id, Event::Cancel)).unwrap());
-        }
-    }
-    let found = (0..5).map(|n| tables.find(draft::id(n)).unwrap().unwrap().job.clone());
-    found.filter(|job| speaks_for_all(job.state(), &Event::Cancel)).collect()
-}
-
-#[test]
-fn what_cannot_happen_to_one_final_job_can_happen_to_none() {
-    let jobs = final_jobs(&empty());
-    for state in [State::Completed, State::Cancelled] {
-        let alike: Vec<&Job> = jobs.iter().filter(|job| job.state() == state).collect();
-        assert!(alike.len() >= 2, "{state}");
-        for event in events() {
-            let allowed = |job: &&&Job| {
-                let decided = decide(job, event.clone(), draft::at(3), &Rules::default());
-                matches!(decided, Ok(Transition::To(_) | Transition::Removed))
-            };
-            let count = alike.iter().filter(allowed).count();
-            assert!(count == 0 || count == alike.len(), "{state} {event:?}");
-        }
-    }
 }

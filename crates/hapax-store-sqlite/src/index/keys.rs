@@ -52,7 +52,7 @@ impl Keys {
         }
     }
 
-    /// Every live holder that the watch covers.
+    /// The live holders that the watch covers, as far as a decision depends on them.
     pub(super) fn live(&self, key: &Key, watch: Watch, now: Timestamp) -> impl Iterator<Item = Seen> {
         self.live_by(key, watch, move |holder| watch.covers(holder, now))
     }
@@ -65,7 +65,7 @@ impl Keys {
         covers: impl FnMut(Holder) -> bool,
     ) -> impl Iterator<Item = Seen> {
         let live = self.asked(LIVE, prefix(key), watch.states);
-        let covered = live.map(|holders| holders.live(watch.states, windows(watch), covers));
+        let covered = live.map(|holders| holders.live(watch, covers));
         covered.into_iter().flatten().map(seen)
     }
 
@@ -84,7 +84,7 @@ impl Keys {
 
     /// The newest holder in one of these states, among those before a place.
     pub(super) fn newest_in(&self, key: &Key, states: StateSet, before: Option<Place>) -> Option<Seen> {
-        let watch = Watch { states, period: None, period_from: Anchor::CreatedAt };
+        let watch = Watch { states, period: None, period_from: Anchor::CreatedAt, every_live: true };
         self.newest_by(key, watch, before, |holder| states.contains(holder.state))
     }
 

@@ -18,7 +18,8 @@ pub(crate) struct KnownHolder {
     pub(crate) state: State,
 }
 
-/// The holders on which a decision depends: all live ones that count, and the newest that has ended and counts.
+/// The holders on which a decision depends: the newest live one in each state that counts, or all of them if the watch says
+/// so, and the newest that has ended and counts.
 #[derive(Debug)]
 pub(crate) struct Counting {
     pub(crate) live: Vec<KnownHolder>,

@@ -1,7 +1,7 @@
 //! What counts against the size of a group.
 
 use hapax_core::unique::Key;
-use hapax_core::{Claimant, Directive, Handback, SpecPatch};
+use hapax_core::{Claimant, Directive, Handback, SpecPatch, StateSet};
 
 use super::*;
 use crate::draft;
@@ -39,7 +39,7 @@ fn a_step_weighs_what_it_leaves_behind() {
 fn a_step_of_several_holders_weighs_as_much_as_its_limit_lets_it() {
     let weight = |limit| {
         let event = Event::Release { reason: Some("it hangs".into()) };
-        let action = Action::StepHolders { key: Key::of_text("a"), event, limit };
+        let action = Action::StepHolders { key: Key::of_text("a"), states: StateSet::ALL, event, limit };
         let Weight { jobs, bytes } = weight_of_op(&Op { now: draft::at(0), action });
         (jobs, bytes)
     };

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 
 use hapax_core::unique::Key;
 use hapax_core::{
-    Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, Timestamp, Transition, decide, let_go,
-    lets_successors_go, record_reentry, reentry_key,
+    Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, StateSet, Timestamp, Transition,
+    decide, let_go, lets_successors_go, record_reentry, reentry_key,
 };
 
 use super::contents::{Contents, Queue};
 use super::memos::Recalled;
-use crate::{Action, Answer, Change, Done, Memo, Op};
+use crate::{Action, Answer, Change, Done, Growth, Memo, Op};
 
 impl Contents {
     pub(super) fn apply(&mut self, op: Op) -> Answer {
@@ -23,11 +23,12 @@ impl Contents {
                 contents.atomically(|contents| contents.enqueue_all(incoming, now)).map(Done::EnqueuedAll)
             }),
             Action::EnqueueEach { incoming, memo } => self.remembering(memo, now, |contents| {
-                let each = |incoming| contents.enqueue(incoming, now);
+                let mut growth = Growth::default();
+                let each = |incoming| Ok(growth.with(contents.enqueue(incoming, now)?));
                 Ok(Done::EnqueuedEach(incoming.into_iter().map(each).collect()))
             }),
-            Action::StepHolders { key, event, limit } => {
-                self.step_holders(&key, &event, limit, now).map(Done::SteppedHolders)
+            Action::StepHolders { key, states, event, limit } => {
+                self.step_holders(&key, states, &event, limit, now).map(Done::SteppedHolders)
             }
             Action::Step { id, event } => {
                 self.step(id, event, now).map(|change| Done::Stepped(Box::new(change)))
@@ -74,12 +75,14 @@ impl Contents {
     fn step_holders(
         &mut self,
         key: &Key,
+        states: StateSet,
         event: &Event,
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Change>, Refusal> {
         let mut holders = self.holders(key);
-        holders.sort_by_key(|job| Reverse((job.created_at, job.id)));
+        holders.retain(|job| states.contains(job.state()));
+        holders.sort_by_key(|job| (job.state().is_terminal(), Reverse((job.created_at, job.id))));
         let mut changes = Vec::new();
         for job in holders {
             if changes.len() == limit {
@@ -112,14 +115,14 @@ impl Contents {
     }
 
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Result<Vec<Admission>, Refusal> {
-        let mut admissions = Vec::with_capacity(batch.len());
+        let (mut admissions, mut growth) = (Vec::with_capacity(batch.len()), Growth::default());
         for (index, incoming) in batch.into_iter().enumerate() {
             let admission =
                 self.enqueue(incoming, now).map_err(|refusal| refusal.in_batch(index, &admissions))?;
             if let Some(refusal) = admission.refusal() {
                 return Err(refusal.in_batch(index, &admissions));
             }
-            admissions.push(admission);
+            admissions.push(growth.with(admission));
         }
         Ok(admissions)
     }

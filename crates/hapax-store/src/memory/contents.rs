@@ -57,8 +57,8 @@ pub(super) struct Contents {
 /// What an atomic section changed.
 #[derive(Debug, Default)]
 struct Undo {
-    /// What the rows were, in the order in which they changed; nothing for a row that was not there.
-    rows: Vec<(Seq, Option<Row>)>,
+    /// What the rows were before; nothing for a row that was not there.
+    rows: BTreeMap<Seq, Option<Row>>,
     /// Queues that were not there.
     queues: Vec<QueueName>,
 }
@@ -155,7 +155,7 @@ impl Contents {
         let result = work(self);
         let undo = self.undo.take().unwrap_or_default();
         if result.is_err() {
-            undo.rows.into_iter().rev().for_each(|(seq, row)| self.swap(seq, row));
+            undo.rows.into_iter().for_each(|(seq, row)| self.swap(seq, row));
             undo.queues.iter().for_each(|name| drop(self.queues.remove(name)));
         }
         result
@@ -172,7 +172,7 @@ impl Contents {
             self.rows.insert(seq, row);
         }
         if let Some(undo) = &mut self.undo {
-            undo.rows.push((seq, previous));
+            undo.rows.entry(seq).or_insert(previous);
         }
     }
 

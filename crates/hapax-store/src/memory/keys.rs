@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use hapax_core::Job;
 use hapax_core::unique::Holder;
+use hapax_core::{Job, StateSet};
 
 use super::contents::{Contents, Seq};
 use crate::{HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery, Holders};
@@ -16,8 +16,16 @@ impl Contents {
         let covers =
             |job: &Job| query.covered_by.is_some_and(|(watch, now)| watch.covers(Holder::from(job), now));
         let newest_ended = ended.iter().find(|job| covers(job)).map(|job| job.id);
+        let every_live = query.covered_by.is_some_and(|(watch, _)| watch.every_live);
+        let mut met = StateSet::NONE;
+        let mut matters = |job: &Job| {
+            let is_first = !met.contains(job.state());
+            let matters = covers(job) && (every_live || is_first);
+            met = if matters { met.with(job.state()) } else { met };
+            matters
+        };
         let (live_count, ended_count) = (live.len() as u64, ended.len() as u64);
-        let live = live.into_iter().enumerate().filter(|(at, job)| *at < query.limit || covers(job));
+        let live = live.into_iter().enumerate().filter(|(at, job)| matters(job) || *at < query.limit);
         let ended = ended
             .into_iter()
             .enumerate()

@@ -127,17 +127,20 @@ pub(super) fn a_job_in_line_that_has_waited_long_enough_stays_there(bench: &mut 
     assert_eq!(bench.fetch_ids(2), [id, other], "it keeps its turn");
 }
 
+/// The pause after a first failure is a second.
 pub(super) fn a_job_that_failed_waits_out_its_pause(bench: &mut Bench) {
-    let id = bench.create(capped());
-    bench.pass_and_advance(WAIT);
-    let running = bench.fetch_one();
-    bench.fail(&running).unwrap();
-    let at = bench.now + SECOND;
-    let job = bench.update(id, capped().args("[2]"));
-    assert_eq!(job.phase, Phase::Retryable { at });
-    assert_eq!((job.attempt, job.spec.args.as_str()), (0, "[2]"));
-    bench.pass_and_advance(SECOND);
-    assert_eq!(bench.fetch_ids(1), [id]);
+    for (wait, longer) in [(INSTANT, SECOND), (WAIT, WAIT)] {
+        bench.renew();
+        let draft = || unique("k").debounced(wait, None);
+        let id = bench.create(draft());
+        bench.pass_and_advance(wait);
+        let running = bench.fetch_one();
+        bench.fail(&running).unwrap();
+        let job = bench.update(id, draft().args("[2]"));
+        assert_eq!((job.phase, job.spec.args.as_str()), (Phase::Retryable { at: bench.now + longer }, "[2]"));
+        bench.pass_and_advance(longer);
+        assert_eq!(bench.fetch_ids(1), [id]);
+    }
 }
 
 pub(super) fn what_comes_new_has_all_its_attempts_before_it(bench: &mut Bench) {

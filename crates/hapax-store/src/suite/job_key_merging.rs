@@ -57,7 +57,7 @@ pub(super) fn what_is_no_array_is_replaced(bench: &mut Bench) {
 pub(super) fn every_item_keeps_its_own_text(bench: &mut Bench) {
     let old = r#"[ [ 1.0, 1e3 , 12345678901234567890, {"b" : 1, "a":-0} ] ]"#;
     let new = r#"[["\u00e9",1E3]]"#;
-    let expected = r#"[[1.0,1e3,12345678901234567890,{"b" : 1, "a":-0},"\u00e9",1E3]]"#;
+    let expected = r#"[[1.0, 1e3 , 12345678901234567890, {"b" : 1, "a":-0},"\u00e9",1E3]]"#;
     assert_eq!(merged(bench, Place::Scheduled, JobKeyMode::Replace, old, new), expected);
 }
 

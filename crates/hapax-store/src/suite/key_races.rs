@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hapax_core::unique::{JobKeyMode, Key, Strategy};
-use hapax_core::{Admission, Event, Job, JobId, State, Verdict};
+use hapax_core::{Admission, Event, Job, JobId, State, StateSet, Verdict};
 
 use super::bench::{ALL, Bench, HOUR, holder_of, job_key_of, release, waits_for};
 use super::draft::{job_key, unique};
@@ -167,7 +167,12 @@ pub(super) fn releases_against_enqueues_leave_at_most_one_holder(bench: &mut Ben
         let draft = unique(&format!("{round}"));
         if racer.number % 3 == 0 {
             let key = Key::of_text(&format!("{round}"));
-            let freed = match racer.act(Action::StepHolders { key, event: release(), limit: ALL }) {
+            let freed = match racer.act(Action::StepHolders {
+                key,
+                states: StateSet::ALL,
+                event: release(),
+                limit: ALL,
+            }) {
                 Ok(Done::SteppedHolders(changes)) => changes.len(),
                 _ => 0,
             };

@@ -25,7 +25,7 @@ fn ids(holders: &Holders) -> Vec<JobId> {
 }
 
 fn watch(states: StateSet, period: Option<std::time::Duration>) -> Watch {
-    Watch { states, period, period_from: Anchor::CreatedAt }
+    Watch { states, period, period_from: Anchor::CreatedAt, every_live: true }
 }
 
 /// Four holders, one second apart: cancelled, waiting, discarded, waiting.

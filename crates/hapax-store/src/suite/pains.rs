@@ -274,18 +274,6 @@ pub(super) fn a_zombie_of_a_job_whose_debouncing_is_over_does_not_end_the_new_wo
     assert_eq!(bench.fetch_one().spec.args.as_str(), "[2]");
 }
 
-pub(super) fn a_zombie_of_a_job_that_took_over_the_latest_does_not_end_the_new_work(bench: &mut Bench) {
-    let beside = || unique("k").states(StateSet::of(&[State::Completed]));
-    bench.create(beside());
-    let lost = bench.fetch_one();
-    bench.pass_and_advance(HOUR);
-    bench.create(beside().priority(9));
-    bench.fetch_one();
-    bench.update(lost.id, unique("k").queue_latest().args("[2]"));
-    bench.acknowledge(&lost).unwrap_err();
-    assert_eq!(bench.fetch_one().spec.args.as_str(), "[2]");
-}
-
 pub(super) fn a_zombie_of_a_job_with_replaced_arguments_does_not_end_the_new_work(bench: &mut Bench) {
     let draft = |field| unique("k").replacing(Replacement::everywhere(FieldSet::default().with(field)));
     bench.create(draft(Field::Args));

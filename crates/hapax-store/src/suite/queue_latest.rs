@@ -28,7 +28,7 @@ fn running_and_waiting(bench: &mut Bench) -> (Job, JobId) {
 
 pub(super) fn a_duplicate_of_a_running_job_waits_for_its_end(bench: &mut Bench) {
     let running = running(bench);
-    let Admission { verdict, job, changed } = bench.enqueue(latest().args("[2]"));
+    let Admission { verdict, job, changed, .. } = bench.enqueue(latest().args("[2]"));
     assert_eq!((verdict, changed), (Verdict::Created, Vec::new()));
     assert_eq!(job.phase, Phase::Pending { after: Some(running.id) });
     assert_eq!((job.enqueued_at, job.activated_at, job.spec.args.as_str()), (None, None, "[2]"));
@@ -100,16 +100,18 @@ pub(super) fn a_duplicate_without_the_wish_is_decided_as_ever(bench: &mut Bench)
     assert_eq!((answer.verdict, answer.job.id), (Verdict::Rejected, waiting), "the newest holder");
 }
 
-pub(super) fn a_job_that_waits_beside_a_running_one_takes_over_too(bench: &mut Bench) {
+pub(super) fn a_job_that_waits_beside_a_running_one_is_left_alone(bench: &mut Bench) {
     for state in StateSet::INCOMPLETE.iter().filter(|state| state.is_waiting()) {
         bench.renew();
         let beside = bench.create_in(state, unique("k").priority(-9));
         let runner = unique("k").states(StateSet::of(&[State::Completed]));
         let running = bench.create_in(State::Active, runner);
         bench.pass(SECOND);
-        let job = bench.update(beside, latest().args("[2]"));
-        assert_eq!((waits_for(&job), job.spec.args.as_str()), (None, "[2]"), "{state}");
-        assert_eq!(bench.state(running), State::Active);
+        let before = bench.job(beside);
+        let queued = bench.create(latest().args("[2]"));
+        assert_eq!(waits_for(&bench.job(queued)), Some(running), "{state}");
+        assert_eq!(bench.job(beside), before, "{state}");
+        bench.update(queued, latest().args("[3]"));
     }
 }
 

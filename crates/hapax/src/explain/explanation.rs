@@ -80,7 +80,12 @@ impl Explanation {
             "existing" => format!("no job would be added; {} would be the answer", holder()),
             "replaced" => format!("the job would take the place of {}", joined(&self.replaced)),
             "updated" => {
-                format!("no job would be added; {} would take over: {}", holder(), joined(&self.updated))
+                let what = if self.updated.is_empty() {
+                    "nothing, it says the same"
+                } else {
+                    &joined(&self.updated)
+                };
+                format!("no job would be added; {} would take over: {what}", holder())
             }
             _ => match &self.error {
                 Some(error) => format!("the enqueue would be refused ({}): {}", error.code, error.sentence()),

@@ -48,4 +48,6 @@ fn combinations_that_make_no_sense_are_refused() {
     assert_eq!(without(State::Active), PolicyError::WhileActiveWithout(State::Active));
     assert_eq!(without(State::Pending), PolicyError::WhileActiveWithout(State::Pending));
     assert_eq!(refusal(UniquePolicy { replace, ..latest.clone() }), PolicyError::ReplaceAndWhileActive);
+    let scheduled = UniquePolicy { period: Some(second), period_from: Anchor::ScheduledAt, ..latest };
+    assert_eq!(refusal(scheduled), PolicyError::WhileActiveFromSchedule);
 }

@@ -129,12 +129,12 @@ fn check_latest(holders: &[Job], expected: &Resolution) {
 }
 
 #[test]
-fn beside_a_running_holder_waits_one_job_at_most() {
+fn behind_a_running_holder_waits_one_successor() {
     let update = |number| Resolution::Update { holder: id(number), takeover: Takeover::Latest };
     let running = holder(1, State::Active);
     check_latest(std::slice::from_ref(&running), &Resolution::Queue(id(1)));
     check_latest(&[running.clone(), successor(2, 1)], &update(2));
-    check_latest(&[running.clone(), holder(2, State::Available)], &update(2));
+    check_latest(&[running.clone(), holder(2, State::Available)], &Resolution::Queue(id(1)));
     check_latest(&[running, holder(2, State::Completed)], &Resolution::Queue(id(1)));
 }
 

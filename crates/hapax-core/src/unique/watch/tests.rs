@@ -2,7 +2,8 @@
 
 use super::*;
 
-const WATCH: Watch = Watch { states: StateSet::INCOMPLETE, period: None, period_from: Anchor::CreatedAt };
+const WATCH: Watch =
+    Watch { states: StateSet::INCOMPLETE, period: None, period_from: Anchor::CreatedAt, every_live: false };
 const SECOND: Duration = Duration::from_secs(1);
 
 fn at(seconds: i64) -> Timestamp {

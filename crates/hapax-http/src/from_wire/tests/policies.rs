@@ -144,6 +144,7 @@ fn debouncing_and_queueing_of_the_wrong_form_are_refused() {
         r#""unique":{"while_active":"queue_lastest"}"#,
         r#""unique":{"while_active":"queue_latest","replace":["args"]}"#,
         r#""unique":{"while_active":"queue_latest","states":["pending"]}"#,
+        r#""unique":{"while_active":"queue_latest","period":60,"period_from":"scheduled_at"}"#,
         r#""unique":{"while_active":"queue_latest","states":["active"]}"#,
         r#""unique":{"while_active":"queue_latest"},"options":{"pending":true}"#,
         r#""unique":{"while_active":"queue_latest"},"scheduled_at":"+PT1H""#,

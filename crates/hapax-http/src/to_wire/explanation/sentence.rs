@@ -139,7 +139,7 @@ fn updated(uniqueness: &Uniqueness, takeover: Takeover, holder: Option<&Job>, af
 /// Why a job with the key counts, or why not.
 pub(super) fn standing(seen: &Seen, watch: Watch) -> String {
     let state = seen.job.state();
-    let Watch { states: _, period, period_from } = watch;
+    let Watch { states: _, period, period_from, every_live: _ } = watch;
     let span = period.map(format_iso8601).unwrap_or_default();
     match seen.standing {
         Standing::OtherState => format!("it is {state}, and {state} jobs do not count"),

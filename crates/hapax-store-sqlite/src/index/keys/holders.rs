@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use hapax_core::StateSet;
-use hapax_core::unique::{Anchor, Holder};
+use hapax_core::unique::{Anchor, Holder, Watch};
 
 use super::mark::{Mark, Place};
 use super::orders::{Order, Orders};
@@ -69,26 +69,29 @@ impl Holders {
         }
     }
 
-    /// All in these states that `covers` says yes to; `windows` says by which of their moments they stop to be.
-    pub(super) fn live(
-        &self,
-        states: StateSet,
-        windows: Option<Anchor>,
-        mut covers: impl FnMut(Holder) -> bool,
-    ) -> Vec<(Place, Mark)> {
+    /// All that `covers` says yes to, or of each state the newest, as the watch wants it.
+    pub(super) fn live(&self, watch: Watch, mut covers: impl FnMut(Holder) -> bool) -> Vec<(Place, Mark)> {
         let mut covers = |(place, mark): &(Place, Mark)| covers(mark.holder(*place));
         let Holders::Many(Many { by_age, orders: Some(orders) }) = self else {
-            return self.before(None).filter(covers).collect();
+            let mut met = StateSet::NONE;
+            let few = self.before(None).filter(covers);
+            let is_wanted = |(_, mark): &(Place, Mark)| {
+                let is_first = !met.contains(mark.state());
+                met = met.with(mark.state());
+                watch.every_live || is_first
+            };
+            return few.filter(is_wanted).collect();
         };
         let mut covered = Vec::new();
-        for state in states.iter() {
+        for state in watch.states.iter() {
             let places = orders.live(state).iter().rev();
             let alike = places.filter_map(|place| by_age.get(place).map(|mark| (*place, *mark)));
-            match windows {
+            let most = if watch.every_live { usize::MAX } else { 1 };
+            match watch.period.map(|_| watch.period_from) {
                 // What is older has an older window.
-                Some(Anchor::CreatedAt) => covered.extend(alike.take_while(&mut covers)),
+                Some(Anchor::CreatedAt) => covered.extend(alike.take_while(&mut covers).take(most)),
                 Some(Anchor::ScheduledAt | Anchor::FinishedAt) | None => {
-                    covered.extend(alike.filter(&mut covers));
+                    covered.extend(alike.filter(&mut covers).take(most));
                 }
             }
         }

@@ -65,6 +65,7 @@ impl<'h> FromIterator<(&'h Place, &'h Mark)> for Orders {
 
 /// Where a period begins, as core says: at the end of one without length.
 fn moment(anchor: Anchor, place: Place, mark: Mark) -> Timestamp {
-    let watch = Watch { states: StateSet::ALL, period: Some(Duration::ZERO), period_from: anchor };
+    let period = Some(Duration::ZERO);
+    let watch = Watch { states: StateSet::ALL, period, period_from: anchor, every_live: false };
     watch.window_end(mark.holder(place)).unwrap_or(Timestamp::MAX)
 }

@@ -23,7 +23,7 @@ fn holder(state: State, created: i64, scheduled: Option<i64>, finished: i64) -> 
 }
 
 fn watch(states: StateSet, period: Option<u64>, period_from: Anchor) -> Watch {
-    Watch { states, period: period.map(Duration::from_millis), period_from }
+    Watch { states, period: period.map(Duration::from_millis), period_from, every_live: true }
 }
 
 /// Puts the holder in the place of what it was.

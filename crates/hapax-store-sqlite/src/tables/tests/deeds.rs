@@ -200,7 +200,7 @@ pub(super) fn carry_out(tables: &mut Tables<'_>, deed: Deed, clock: &mut i64) {
         }
         Deed::StepHolders(key, number, limit) => {
             let (key, event) = (Key::of_text(KEYS[key]), event(number));
-            drop(tables.apply(op(Action::StepHolders { key, event, limit })).unwrap());
+            drop(tables.apply(op(Action::StepHolders { key, states: StateSet::ALL, event, limit })).unwrap());
         }
         Deed::Step(n, number) => drop(tables.apply(draft::step(now, draft::id(n), event(number))).unwrap()),
         Deed::Claim(queue, count) => {

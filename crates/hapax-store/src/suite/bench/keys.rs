@@ -1,7 +1,7 @@
 //! What a case does with keys: lists of jobs, operations on the holders of a key, reads about keys.
 
 use hapax_core::unique::{JobKey, Key};
-use hapax_core::{Admission, Event, Job, JobId, Phase, Refusal, Verdict};
+use hapax_core::{Admission, Event, Job, JobId, Phase, Refusal, StateSet, Verdict};
 
 use super::super::draft::Draft;
 use super::super::wait;
@@ -58,7 +58,7 @@ impl Bench {
         event: Event,
         limit: usize,
     ) -> Result<Vec<Change>, Refusal> {
-        match self.act(Action::StepHolders { key, event, limit })? {
+        match self.act(Action::StepHolders { key, states: StateSet::ALL, event, limit })? {
             Done::SteppedHolders(changes) => Ok(changes),
             other => panic!("a step of holders was answered by {other:?}"),
         }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use hapax_core::{Chance, Claimant, Event, Incoming, JobId, Json, SpecPatch, WorkerError, WorkerId};
+use hapax_core::unique::JobKey;
+use hapax_core::{
+    Chance, Claimant, Event, Incoming, JobId, Json, SpecPatch, StateSet, WorkerError, WorkerId,
+};
 
 use super::super::bench::error;
 use super::super::draft::queue;
@@ -38,10 +41,12 @@ impl Player<'_> {
             }
             Act::ReleaseKey { key, limit } => {
                 let reason = (limit % 2 == 1).then(|| "it has to go".into());
-                Action::StepHolders { key: key.key(), event: Event::Release { reason }, limit: *limit }
+                let (key, event) = (key.key(), Event::Release { reason });
+                Action::StepHolders { key, states: StateSet::ALL, event, limit: *limit }
             }
             Act::RemoveByKey(key) => {
-                Action::StepHolders { key: key.key(), event: Event::RemoveByKey, limit: REMOVED_AT_ONCE }
+                let (key, states) = (key.key(), JobKey::WATCH.states);
+                Action::StepHolders { key, states, event: Event::RemoveByKey, limit: REMOVED_AT_ONCE }
             }
             Act::Pause(number) => Action::Pause(queue(queue_name(*number))),
             Act::Resume(number) => Action::Resume(queue(queue_name(*number))),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use hapax_core::unique::{Holder, JobKey, Watch};
-use hapax_core::{Job, JobId, JobType, Timestamp};
+use hapax_core::{Job, JobId, JobType, StateSet, Timestamp};
 use proptest::{prop_assert, prop_assert_eq};
 
 use super::super::draft::queue;
@@ -57,6 +57,8 @@ impl Player<'_> {
         let all = self.carriers(query);
         let (mut live, mut ended) = (0, 0);
         let mut shown_ended_that_counts = false;
+        let every_live = query.covered_by.is_some_and(|(watch, _)| watch.every_live);
+        let mut shown_states = StateSet::NONE;
         let mut jobs = Vec::new();
         for job in all {
             let counts = covers(query.covered_by, job);
@@ -67,7 +69,9 @@ impl Player<'_> {
                 ended <= query.limit || is_newest_that_counts
             } else {
                 live += 1;
-                live <= query.limit || counts
+                let decides = counts && (every_live || !shown_states.contains(job.state()));
+                shown_states = if decides { shown_states.with(job.state()) } else { shown_states };
+                live <= query.limit || decides
             };
             jobs.extend(wanted.then(|| job.clone()));
         }

@@ -172,11 +172,11 @@ impl<'s> Player<'s> {
                 self.mirror.not_stepped(event, refusal);
                 Ok(())
             }
-            (Action::StepHolders { key, event, limit }, Ok(Done::SteppedHolders(changes))) => {
+            (Action::StepHolders { key, event, limit, .. }, Ok(Done::SteppedHolders(changes))) => {
                 prop_assert!(!changes.is_empty(), "nothing is told as done that was not");
                 self.mirror.stepped_holders(key, event, *limit, changes)
             }
-            (Action::StepHolders { key, event, limit }, Err(refusal)) => {
+            (Action::StepHolders { key, event, limit, .. }, Err(refusal)) => {
                 prop_assert_eq!(refusal, &Refusal::KeyNotHeld);
                 self.mirror.stepped_holders(key, event, *limit, &[])
             }

@@ -5,7 +5,7 @@ use hapax_core::{Admission, Incoming, Job, JobId, Phase, Refusal, State, Timesta
 use proptest::{prop_assert, prop_assert_eq};
 
 use super::super::sightings::Sight;
-use super::{Check, Mirror};
+use super::{Check, Mirror, waits_for};
 
 impl Mirror<'_> {
     pub(in super::super) fn admitted(
@@ -82,7 +82,11 @@ impl Mirror<'_> {
             .copied()
             .filter(|job| !job.state().is_terminal())
             .partition(|job| job.state().is_waiting());
-        prop_assert!(waiting.is_empty(), "created beside {:?}", waiting[0].id);
+        let is_queued =
+            uniqueness.policy().is_some_and(|policy| policy.while_active.is_some()) && !running.is_empty();
+        let stands_against = |job: &&&Job| !is_queued || waits_for(job).is_some();
+        let against = waiting.iter().find(stands_against).map(|job| job.id);
+        prop_assert_eq!(against, None, "created beside what waits");
         let queued_after = match admission.job.phase {
             Phase::Pending { after } => after,
             _ => None,

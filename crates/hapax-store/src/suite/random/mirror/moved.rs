@@ -99,7 +99,8 @@ impl Mirror<'_> {
         }
     }
 
-    /// What happened to the holders of a key: to each whom it can happen to, newest first, as many as were meant.
+    /// What happened to the holders of a key: to each whom it can happen to, as many as were meant, those that live before
+    /// those that have ended, and of both the newest first.
     pub(in super::super) fn stepped_holders(
         &mut self,
         key: &Key,
@@ -112,10 +113,11 @@ impl Mirror<'_> {
             _ => true,
         };
         let holders = self.jobs.values().filter(|job| job.key.as_ref() == Some(key)).filter(can_happen);
-        let mut expected: Vec<_> = holders.map(|job| Reverse((job.created_at, job.id))).collect();
+        let rank = |job: &Job| (job.state().is_terminal(), Reverse((job.created_at, job.id)));
+        let mut expected: Vec<_> = holders.map(rank).collect();
         expected.sort();
         expected.truncate(limit);
-        let expected: Vec<JobId> = expected.into_iter().map(|Reverse((_, id))| id).collect();
+        let expected: Vec<JobId> = expected.into_iter().map(|(_, Reverse((_, id)))| id).collect();
         let found: Vec<JobId> = changes.iter().map(|change| change.job().id).collect();
         prop_assert_eq!(found, expected, "to whom it happened");
         self.note_if(changes.is_empty(), Sight::KeyNotHeld);

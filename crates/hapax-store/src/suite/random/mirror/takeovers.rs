@@ -98,6 +98,10 @@ impl Mirror<'_> {
             (Phase::Available { .. }, None) => {
                 prop_assert_eq!(&after.phase, &Phase::Available { lapsed: None }, "nobody did the new work");
             }
+            (Phase::Retryable { at }, _) => {
+                let at = start.map_or(*at, |start| start.max(*at));
+                prop_assert_eq!(&after.phase, &Phase::Retryable { at }, "it waits out its pause at least");
+            }
             (phase, _) => prop_assert_eq!(&after.phase, phase, "it stays where it is"),
         }
         prop_assert_eq!((after.attempt, after.history.current()), (0, None), "the new work has not failed");
