@@ -78,7 +78,7 @@ impl<'r> Consequences<'r> {
     }
 
     fn admitted(&mut self, admission: &Admission) {
-        let Admission { verdict, job, changed, is_abridged: _ } = admission;
+        let Admission { verdict, job, changed, rule: _, is_abridged: _ } = admission;
         match verdict {
             // The holder's ledger grew; where it stands did not change.
             Verdict::Existing | Verdict::Rejected => {}
@@ -103,20 +103,26 @@ impl<'r> Consequences<'r> {
     }
 
     fn stepped(&mut self, change: &Change) {
-        if let Change::To { before, job, successors } = change {
-            events::stepped(*before, job, self.at, &mut self.events);
-            self.note_available(job);
-            self.note_due(job);
-            self.let_go(successors);
+        match change {
+            Change::To { before, job, successors } => {
+                events::stepped(*before, job, self.at, &mut self.events);
+                self.note_available(job);
+                self.note_due(job);
+                self.let_go(successors);
+            }
+            Change::Removed { job } => events::removed(job, self.at, &mut self.events),
         }
     }
 
     /// The job goes on where it stands, so nothing is said about it. It may be removed earlier than it was to be.
     fn gave_up_key(&mut self, change: &Change) {
-        if let Change::To { before, job, successors } = change {
-            events::taken_over(*before, job, self.at, &mut self.events);
-            self.note_due(job);
-            self.let_go(successors);
+        match change {
+            Change::To { before, job, successors } => {
+                events::taken_over(*before, job, self.at, &mut self.events);
+                self.note_due(job);
+                self.let_go(successors);
+            }
+            Change::Removed { job } => events::removed(job, self.at, &mut self.events),
         }
     }
 

@@ -6,7 +6,6 @@ use hapax_core::unique::Key;
 use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp};
 use hapax_store::{Action, Memo, Remembered};
 
-use crate::conflict::{Rule, rule};
 use crate::{Broker, Error, answer};
 
 /// Most jobs of one request. Whoever takes requests checks it, with an answer for the client.
@@ -43,13 +42,12 @@ impl Broker {
         memo: Option<Memo>,
     ) -> Result<Receipt<Admission>, Error> {
         let now = self.now();
-        let rule = rule(&draft);
-        let incoming = Box::new(self.incoming(draft, Some(request_id), now));
+        let incoming = Box::new(self.incoming(draft, Some(request_id.into()), now));
         let done = self.commit_one(now, Action::Enqueue { incoming, memo }).await;
         let receipt = done.and_then(answer::enqueued);
         match &receipt {
-            Ok(Receipt::Fresh(admission)) => self.count(Ok(admission), rule),
-            Err(Error::Refused(refusal)) => self.count(Err(refusal), rule),
+            Ok(Receipt::Fresh(admission)) => self.count(Ok(admission)),
+            Err(Error::Refused(refusal)) => self.count(Err(refusal)),
             Ok(Receipt::Remembered(_)) | Err(Error::Store(_)) => {}
         }
         match receipt {
@@ -69,16 +67,16 @@ impl Broker {
         memo: Option<Memo>,
     ) -> Result<Receipt<Vec<Admission>>, Error> {
         let now = self.now();
-        let (rules, incoming) = self.all_incoming(drafts, request_id, now);
+        let incoming = self.all_incoming(drafts, request_id, now);
         let done = self.commit_one(now, Action::EnqueueAll { incoming, memo }).await;
         let receipt = done.and_then(answer::enqueued_all);
         match &receipt {
             Ok(Receipt::Fresh(admissions)) => {
-                admissions.iter().zip(rules).for_each(|(admission, rule)| self.count(Ok(admission), rule));
+                for admission in admissions {
+                    self.count(Ok(admission));
+                }
             }
-            Err(Error::Refused(Refusal::InBatch { index, refusal })) => {
-                self.count(Err(refusal), rules.get(*index).copied().flatten());
-            }
+            Err(Error::Refused(Refusal::InBatch { index: _, refusal })) => self.count(Err(refusal)),
             Ok(Receipt::Remembered(_)) | Err(_) => {}
         }
         receipt
@@ -96,29 +94,27 @@ impl Broker {
             return Ok(Receipt::Fresh(Vec::new()));
         }
         let now = self.now();
-        let (rules, incoming) = self.all_incoming(drafts, request_id, now);
+        let incoming = self.all_incoming(drafts, request_id, now);
         let done = self.commit_one(now, Action::EnqueueEach { incoming, memo }).await?;
         let receipt = answer::enqueued_each(done)?;
         if let Receipt::Fresh(answers) = &receipt {
-            answers.iter().zip(rules).for_each(|(answer, rule)| self.count(answer.as_ref(), rule));
+            for answer in answers {
+                self.count(answer.as_ref());
+            }
         }
         Ok(receipt)
     }
 
-    fn all_incoming(
-        &self,
-        drafts: Vec<Draft>,
-        request_id: &str,
-        now: Timestamp,
-    ) -> (Vec<Rule>, Vec<Incoming>) {
-        let incoming = |draft| (rule(&draft), self.incoming(draft, Some(request_id), now));
-        drafts.into_iter().map(incoming).unzip()
+    fn all_incoming(&self, drafts: Vec<Draft>, request_id: &str, now: Timestamp) -> Vec<Incoming> {
+        // One text for all of them: it will stand in many ledgers.
+        let request_id: Arc<str> = request_id.into();
+        drafts.into_iter().map(|draft| self.incoming(draft, Some(Arc::clone(&request_id)), now)).collect()
     }
 
-    pub(crate) fn incoming(&self, draft: Draft, request_id: Option<&str>, now: Timestamp) -> Incoming {
+    pub(crate) fn incoming(&self, draft: Draft, request_id: Option<Arc<str>>, now: Timestamp) -> Incoming {
         let Draft { id, spec, key, pending } = draft;
         let id = id.unwrap_or_else(|| self.shared.entropy.job_id(now));
-        Incoming { id, spec, key, pending, request_id: request_id.map(Arc::from) }
+        Incoming { id, spec, key, pending, request_id }
     }
 }
 

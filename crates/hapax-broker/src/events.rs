@@ -7,7 +7,7 @@ mod log;
 mod query;
 mod ring;
 
-pub(crate) use derive::{claimed, created, queue_changed, stepped, taken_over};
+pub(crate) use derive::{claimed, created, queue_changed, removed, stepped, taken_over};
 pub(crate) use event::Unnumbered;
 pub use event::{CancelledBy, EVENT_RESULT_BYTES_MAX, EventError, EventKind, JobEvent, JobFact, News};
 pub use id::EventId;

@@ -1,6 +1,6 @@
 //! Explain: what an enqueue would do, and why. Only reads, so it neither waits for those that write nor holds them up.
 
-use hapax_core::unique::{Explanation, Key, Resolution, Uniqueness, explain, resolve};
+use hapax_core::unique::{Explanation, Key, Uniqueness, explain};
 use hapax_core::{Incoming, Refusal, Timestamp};
 use hapax_store::{HolderQuery, Holders};
 
@@ -18,9 +18,7 @@ pub struct Explained {
     pub uniqueness: Option<Uniqueness>,
     /// Its key.
     pub key: Option<Key>,
-    /// What the rules say to the jobs that carry the key.
-    pub resolution: Resolution,
-    /// What would come of that.
+    /// What the rules say to the jobs that carry the key, and what would come of it.
     pub explanation: Explanation,
     /// How many jobs carry the key and have not ended.
     pub live: u64,
@@ -39,13 +37,11 @@ impl Broker {
         let incoming = self.incoming(draft, None, now);
         let (key, uniqueness) = (incoming.key, incoming.spec.unique.clone());
         let Holders { jobs, live, ended } = self.holders_of(&incoming, now).await?;
-        let resolution =
-            uniqueness.as_ref().map_or(Resolution::Create, |uniqueness| resolve(uniqueness, &jobs, now));
         let mut explanation = explain(incoming, jobs, now, &self.shared.rules);
         if let Some(other) = taken {
             explanation.admission = Err(Refusal::IdTaken { id: other.id, state: other.state() });
         }
-        Ok(Explained { at: now, uniqueness, key, resolution, explanation, live, ended })
+        Ok(Explained { at: now, uniqueness, key, explanation, live, ended })
     }
 
     async fn holders_of(&self, incoming: &Incoming, now: Timestamp) -> Result<Holders, Error> {

@@ -4,7 +4,10 @@ use hapax_core::unique::{JobKey, Key};
 use hapax_core::{Event, JobId};
 use hapax_store::{Action, Change};
 
-use crate::{Broker, Error, RELEASED_MAX, answer};
+use crate::{Broker, Error, answer};
+
+/// Most jobs that lose a job key in one request. There is one, unless its name was given away while it ran.
+const REMOVED_MAX: usize = 16;
 
 /// What became of the jobs that had a job key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,7 +22,7 @@ impl Broker {
     /// Removes the jobs that have the job key of this key, unless they run.
     pub async fn remove_by_key(&self, key: Key) -> Result<Removal, Error> {
         let (states, event) = (JobKey::WATCH.states, Event::RemoveByKey);
-        let action = Action::StepHolders { key, states, event, limit: RELEASED_MAX };
+        let action = Action::StepHolders { key, states, event, limit: REMOVED_MAX };
         let changes = answer::stepped_holders(self.commit_one(self.now(), action).await?)?;
         let mut removal = Removal::default();
         for change in changes {

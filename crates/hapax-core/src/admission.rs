@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::unique::{
-    Key, Ledger, LedgerEntry, Releaser, Resolution, Uniqueness, resolve, supersede, take_over,
+    Decision, Key, Ledger, LedgerEntry, Releaser, Resolution, Rule, Uniqueness, resolve, supersede, take_over,
 };
 use crate::{
-    Event, GivenTime, History, Job, JobId, Json, Phase, Refusal, Rules, Spec, State, Timestamp, Transition,
-    decide,
+    Event, GivenTime, History, Job, JobId, Phase, Refusal, Rules, Spec, State, Timestamp, Transition, decide,
 };
+
+/// How many holders one job may take the place of. All of them are called off in one step, and everybody waits for it.
+pub const REPLACED_MAX: usize = 10_000;
 
 /// A job on its way in.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +70,8 @@ pub struct Admission {
     pub job: Job,
     /// Stored jobs that changed, with the state they were in. The holder that the answer shows is among them.
     pub changed: Vec<(State, Job)>,
+    /// What decided; nothing if no holder counted.
+    pub rule: Option<Rule>,
     /// Whether its jobs are without their texts, because the answer to which it belongs would grow too large.
     pub is_abridged: bool,
 }
@@ -83,8 +87,7 @@ impl Admission {
     pub fn abridge(&mut self) {
         self.is_abridged = true;
         for job in self.changed.iter_mut().map(|(_, job)| job).chain([&mut self.job]) {
-            let empty = Json::empty_object;
-            job.spec = Arc::new(Spec { args: empty(), meta: empty(), extra: empty(), ..(*job.spec).clone() });
+            job.forget_texts();
         }
     }
 
@@ -106,14 +109,17 @@ impl Incoming {
         now: Timestamp,
         rules: &Rules,
     ) -> Result<Admission, Refusal> {
-        let resolution = match &self.spec.unique {
+        let Decision { resolution, rule } = match &self.spec.unique {
             Some(uniqueness) => resolve(uniqueness, &holders, now),
-            None => Resolution::Create,
+            None => Decision { resolution: Resolution::Create, rule: None },
         };
         self.start_when_debounced(now);
-        Ok(match resolution {
+        let admission = match resolution {
             Resolution::Create => self.create(Verdict::Created, None, Vec::new(), now),
             Resolution::Queue(after) => self.create(Verdict::Created, Some(after), Vec::new(), now),
+            Resolution::Replace(ids) if ids.len() > REPLACED_MAX => {
+                return Err(Refusal::TooManyHolders { count: ids.len(), max: REPLACED_MAX });
+            }
             Resolution::Replace(ids) => {
                 let mut holders: HashMap<JobId, Job> = holders.into_iter().map(|job| (job.id, job)).collect();
                 let replaced = ids.iter().filter_map(|id| holders.remove(id));
@@ -140,7 +146,8 @@ impl Incoming {
                 let fields = take_over(&mut holder, &self, takeover, now, rules)?;
                 self.turn_away(Verdict::Updated(fields), before, holder, now)
             }
-        })
+        };
+        Ok(Admission { rule, ..admission })
     }
 
     /// A debounced job gives others like it the time to come.
@@ -186,14 +193,20 @@ impl Incoming {
         if !self.pending && after.is_none() {
             job.wait_for_start(now);
         }
-        Admission { verdict, job, changed, is_abridged: false }
+        Admission { verdict, job, changed, rule: None, is_abridged: false }
     }
 
     /// The holder notes whom it stood against, in the same commit as the answer.
     fn turn_away(self, verdict: Verdict, before: State, mut holder: Job, now: Timestamp) -> Admission {
         let outcome = verdict.name();
         holder.ledger.enter(LedgerEntry { at: now, outcome, request_id: self.request_id });
-        Admission { verdict, changed: vec![(before, holder.clone())], job: holder, is_abridged: false }
+        Admission {
+            verdict,
+            changed: vec![(before, holder.clone())],
+            job: holder,
+            rule: None,
+            is_abridged: false,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     Cause, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease, LeaseToken, Phase,
     Refusal, Rules, SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
-    unique::{Releaser, Uniqueness, rekeyed, released, supersede},
+    unique::{JobKey, Releaser, Uniqueness, rekeyed, released, supersede},
 };
 use crate::{Chance, Directive};
 
@@ -192,10 +192,7 @@ fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
         next.key = Some(rekeyed(&spec).map_err(|error| Refusal::KeyImpossible { id: job.id, error })?);
     }
     next.spec = Arc::new(spec);
-    next.attempt = 0;
-    next.started_at = None;
-    next.retry_delay = None;
-    next.history.clear_current();
+    next.forget_attempts();
     next.become_available(now);
     Ok(next)
 }
@@ -208,18 +205,17 @@ fn release(job: &Job, reason: Option<Box<str>>, now: Timestamp) -> Result<Job, R
     }
 }
 
-/// What waits or was given up goes; what runs may end, but not begin again. Completed and cancelled jobs do not
-/// keep a job key.
+/// What waits or was given up goes; what runs may end, but is not retried. Completed and cancelled jobs do not keep a
+/// job key.
 fn remove_by_key(job: &Job, now: Timestamp) -> Result<Transition, Refusal> {
     let has_name = matches!(job.spec.unique, Some(Uniqueness::JobKey(_))) && job.key.is_some();
-    match job.state() {
-        _ if !has_name => Err(Refusal::KeyNotHeld),
-        State::Completed | State::Cancelled => Err(Refusal::KeyNotHeld),
-        State::Active => Ok(Transition::To(supersede(job, Releaser::Removal, now))),
-        State::Scheduled | State::Available | State::Pending | State::Retryable | State::Discarded => {
-            Ok(Transition::Removed)
-        }
+    if !has_name || !JobKey::WATCH.states.contains(job.state()) {
+        return Err(Refusal::KeyNotHeld);
     }
+    if job.state() == State::Active {
+        return Ok(Transition::To(supersede(job, Releaser::Removal, now)));
+    }
+    Ok(Transition::Removed)
 }
 
 fn time_passed(job: &Job, chance: Chance, now: Timestamp, rules: &Rules) -> Result<Transition, Refusal> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::unique::{Key, Ledger, Release};
-use crate::{History, JobId, Phase, Spec, State, Timestamp};
+use crate::{History, JobId, Json, Phase, Spec, State, Timestamp};
 
 /// A job: what was asked for and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,28 @@ impl Job {
         match self.spec.scheduled_at.as_ref().map(|given| given.at) {
             Some(at) if at > now => self.phase = Phase::Scheduled { at },
             _ => self.become_available(now),
+        }
+    }
+
+    /// Lets go of the arguments, the metadata and the unknown attributes: for whoever only wants to know what became of it.
+    pub fn forget_texts(&mut self) {
+        let empty = Json::empty_object;
+        self.spec = Arc::new(Spec { args: empty(), meta: empty(), extra: empty(), ..(*self.spec).clone() });
+    }
+
+    /// What it is now has never been tried: all attempts lie before it. Its history and its fence stay.
+    pub(crate) fn forget_attempts(&mut self) {
+        self.attempt = 0;
+        self.started_at = None;
+        self.retry_delay = None;
+        self.history.clear_current();
+        self.forget_lapsed_lease();
+    }
+
+    /// A worker that lost its lease did other work than what the job says now, so its late ack must not end the job.
+    pub(crate) fn forget_lapsed_lease(&mut self) {
+        if let Phase::Available { lapsed } = &mut self.phase {
+            *lapsed = None;
         }
     }
 

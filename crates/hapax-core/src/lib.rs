@@ -28,7 +28,7 @@ mod testing;
 mod time;
 pub mod unique;
 
-pub use admission::{Admission, Incoming, Verdict};
+pub use admission::{Admission, Incoming, REPLACED_MAX, Verdict};
 pub use decide::decide;
 pub use due::next_due;
 pub use duration::{DurationError, format_iso8601, parse_iso8601};

@@ -78,13 +78,21 @@ pub enum Refusal {
     #[error("no job holds this key")]
     KeyNotHeld,
     /// The payload that a holder would have after taking over a duplicate is too large.
-    #[error("the payload of job {id} would grow to {bytes} bytes; the limit is {max}")]
+    #[error("the payload of the job that takes it over would grow to {bytes} bytes; the limit is {max}")]
     PayloadFull {
-        /// The holder.
-        id: JobId,
+        /// The holder; nothing if it is an earlier job of the same batch, which is not stored either.
+        id: Option<JobId>,
         /// How large it would be.
         bytes: usize,
         /// How large it may be.
+        max: usize,
+    },
+    /// So many jobs cannot be called off in one step.
+    #[error("{count} jobs hold the same key; at most {max} can be replaced at a time")]
+    TooManyHolders {
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
         max: usize,
     },
     /// Nothing was due.
@@ -98,9 +106,8 @@ impl Refusal {
     #[must_use]
     pub fn in_batch(self, index: usize, admitted: &[Admission]) -> Refusal {
         let named = match &self {
-            Refusal::IdTaken { id, .. }
-            | Refusal::Duplicate { existing: id, .. }
-            | Refusal::PayloadFull { id, .. } => Some(*id),
+            Refusal::IdTaken { id, .. } | Refusal::Duplicate { existing: id, .. } => Some(*id),
+            Refusal::PayloadFull { id, .. } => *id,
             Refusal::NotFound(_)
             | Refusal::NoDeadLetter(_)
             | Refusal::WrongState { .. }
@@ -110,10 +117,17 @@ impl Refusal {
             | Refusal::KeyImpossible { .. }
             | Refusal::Twin { .. }
             | Refusal::KeyNotHeld
+            | Refusal::TooManyHolders { .. }
             | Refusal::NotDue(_) => None,
         };
         let is_named = |other: &Admission| other.verdict.is_new() && Some(other.job.id) == named;
-        let refusal = admitted.iter().position(is_named).map_or(self, |of| Refusal::Twin { of });
+        let refusal = match (admitted.iter().position(is_named), self) {
+            (Some(_), Refusal::PayloadFull { id: _, bytes, max }) => {
+                Refusal::PayloadFull { id: None, bytes, max }
+            }
+            (Some(of), _) => Refusal::Twin { of },
+            (None, other) => other,
+        };
         Refusal::InBatch { index, refusal: Box::new(refusal) }
     }
 }

@@ -9,6 +9,7 @@ mod policy;
 mod release;
 mod replacement;
 mod resolve;
+mod rule;
 mod takeover;
 mod uniqueness;
 mod watch;
@@ -22,7 +23,8 @@ pub use policy::{Debounce, Dimensions, PolicyError, Strategy, UniquePolicy, Whil
 pub use release::{Release, Releaser};
 pub(crate) use release::{released, supersede};
 pub use replacement::{Field, FieldSet, Replacement};
-pub use resolve::{Resolution, Takeover, resolve};
+pub use resolve::{Decision, Resolution, Takeover, resolve};
+pub use rule::Rule;
 pub(crate) use takeover::take_over;
 pub use uniqueness::Uniqueness;
 pub use watch::{Anchor, Holder, Watch};

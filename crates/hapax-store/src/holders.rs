@@ -48,7 +48,7 @@ pub struct HeldQuery {
 /// A part of the list of held keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeldPage {
-    /// The jobs that hold them.
+    /// The jobs that hold them, without their texts.
     pub jobs: Vec<Job>,
     /// Where the next part begins: after this place. Nothing if there is none. A part may be short, even empty, and
     /// others follow: [`HELD_SCAN_MAX`] ends it early.

@@ -40,10 +40,10 @@ impl Book {
         self.answered.fetch_add(1, Ordering::Relaxed);
         let (outcome, id) = match answer.status {
             409 => {
-                let existing = &answer.is_refusal(409, "duplicate")["error"]["details"]["existing_job_id"];
-                ("rejected", existing.as_str().expect("the job that stands against it").to_owned())
+                let refusal = answer.is_refusal(409, "duplicate");
+                ("rejected", refusal.text("/error/details/existing_job_id").to_owned())
             }
-            200 | 201 => (answer["outcome"].as_str().expect("an outcome"), answer.id()),
+            200 | 201 => (answer.text("/outcome"), answer.id()),
             _ => panic!("{}: {}", answer.status, answer.body),
         };
         let is_new = matches!(outcome, "created" | "replaced");

@@ -48,6 +48,15 @@ pub(crate) fn stepped(before: State, job: &Job, at: Timestamp, events: &mut Vec<
     push(events, job, at, arrival(job, CancelledBy::Request));
 }
 
+/// A job was removed. One that still waited is called off by that; of one that had ended everything was said.
+pub(crate) fn removed(job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
+    if !job.state().is_terminal() {
+        let from = job.state();
+        let gone = Job { phase: Phase::Cancelled { at, from }, ..job.clone() };
+        push(events, &gone, at, arrival(&gone, CancelledBy::Request));
+    }
+}
+
 /// A queue was paused or resumed.
 pub(crate) fn queue_changed(facts: &QueueFacts, at: Timestamp, events: &mut Vec<Unnumbered>) {
     let news = if facts.paused { News::QueuePaused } else { News::QueueResumed };

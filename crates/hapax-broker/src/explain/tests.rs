@@ -3,6 +3,8 @@
 use hapax_core::unique::{Standing, Strategy, UniquePolicy};
 use hapax_core::{State, StateSet, Verdict};
 
+use hapax_core::unique::Resolution;
+
 use super::*;
 use crate::testing::{Rig, draft, rig};
 
@@ -32,10 +34,10 @@ async fn the_jobs_with_the_key_stand_there_whether_or_not_they_count() {
     rig.broker.cancel(ended.id).await.unwrap();
     tokio::time::advance(std::time::Duration::from_millis(5)).await;
     let holder = rig.enqueue(draft().unique(Strategy::Reject)).await;
-    let Explained { explanation, resolution, live, ended: ended_count, .. } =
+    let Explained { explanation, live, ended: ended_count, .. } =
         rig.broker.explain(draft().unique(Strategy::Ignore)).await.unwrap();
     assert_eq!((live, ended_count), (1, 1));
-    assert_eq!(resolution, Resolution::Existing(holder.id));
+    assert_eq!(explanation.resolution, Resolution::Existing(holder.id));
     let seen: Vec<_> = explanation.holders.iter().map(|seen| (seen.job.id, seen.standing)).collect();
     assert_eq!(seen, [(holder.id, Standing::Counts), (ended.id, Standing::OtherState)]);
     assert_eq!(explanation.freed_by.len(), 1);
@@ -58,7 +60,7 @@ async fn a_holder_on_which_the_decision_depends_is_found_among_many_others() {
         rig.take("default").await.unwrap();
     }
     let explained = rig.broker.explain(draft().policy(policy())).await.unwrap();
-    assert_eq!(explained.resolution, Resolution::Existing(cancelled.id));
+    assert_eq!(explained.explanation.resolution, Resolution::Existing(cancelled.id));
     assert_eq!(explained.live, EXPLAINED_MAX as u64 + 1);
 }
 

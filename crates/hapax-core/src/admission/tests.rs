@@ -136,4 +136,18 @@ fn a_replaced_start_moves_a_waiting_holder() {
     }
 }
 
+#[test]
+fn too_many_holders_are_not_replaced_in_one_step() {
+    let holders: Vec<Job> = (0..=REPLACED_MAX as u64)
+        .map(|n| Job {
+            id: JobId::new(at(0), [[0; 2].as_slice(), &n.to_be_bytes()].concat().try_into().unwrap()),
+            ..holder(State::Available)
+        })
+        .collect();
+    let replacing = || incoming(Some(unique(Strategy::Replace)));
+    let refusal = replacing().admit(holders.clone(), at(50), &rules()).unwrap_err();
+    assert_eq!(refusal, Refusal::TooManyHolders { count: REPLACED_MAX + 1, max: REPLACED_MAX });
+    assert_eq!(admit(replacing(), holders[1..].to_vec()).changed.len(), REPLACED_MAX);
+}
+
 mod in_place;

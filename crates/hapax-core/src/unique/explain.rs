@@ -1,11 +1,13 @@
 //! Why an incoming job would be a duplicate, and of what, and until when.
 
-use super::{Holder, Watch};
+use super::{Decision, Holder, Resolution, Watch, resolve};
 use crate::{Admission, Incoming, Job, JobId, Refusal, Rules, StateSet, Timestamp, next_due};
 
 /// What would happen to a job, and why. Nothing of it has happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
+    /// What the rules say to the holders.
+    pub resolution: Resolution,
     /// What the enqueue would do.
     pub admission: Result<Admission, Refusal>,
     /// The jobs that carry its key, newest first.
@@ -51,14 +53,18 @@ pub struct Freeing {
 /// What would become of the job. `holders` are all that its own watch covers, and any others of its key.
 pub fn explain(incoming: Incoming, mut holders: Vec<Job>, now: Timestamp, rules: &Rules) -> Explanation {
     holders.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
-    let watch = incoming.spec.unique.as_ref().map(super::Uniqueness::watch);
+    let decided = incoming.spec.unique.as_ref().map(|uniqueness| {
+        let Decision { resolution, rule: _ } = resolve(uniqueness, &holders, now);
+        (uniqueness.watch(), resolution)
+    });
     let admission = incoming.admit(holders.clone(), now, rules);
-    let Some(watch) = watch else {
-        return Explanation { admission, holders: Vec::new(), freed_by: Vec::new() };
+    let Some((watch, resolution)) = decided else {
+        let resolution = Resolution::Create;
+        return Explanation { resolution, admission, holders: Vec::new(), freed_by: Vec::new() };
     };
     let freed_by = holders.iter().filter_map(|job| freeing(watch, job, now, rules)).collect();
     let seen = |job: Job| Seen { standing: standing(watch, &job, now), job };
-    Explanation { admission, holders: holders.into_iter().map(seen).collect(), freed_by }
+    Explanation { resolution, admission, holders: holders.into_iter().map(seen).collect(), freed_by }
 }
 
 fn standing(watch: Watch, job: &Job, now: Timestamp) -> Standing {

@@ -115,9 +115,10 @@ mod tests {
             let texts = [(&old, one), (&new, other)].map(|(value, style)| format!("[ {} ]", spell(value, &style)));
             let both = texts.each_ref().map(|text| read_items(text));
             let joined = join(&texts[0], &texts[1]);
-            match both {
-                [Some(old), Some(new)] => proptest::prop_assert_eq!(read_items(&joined), Some([old, new].concat())),
-                _ => proptest::prop_assert_eq!(joined, texts[1].clone()),
+            if let [Some(old), Some(new)] = both {
+                proptest::prop_assert_eq!(read_items(&joined), Some([old, new].concat()));
+            } else {
+                proptest::prop_assert_eq!(&joined, &texts[1]);
             }
         }
     }

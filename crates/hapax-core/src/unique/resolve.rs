@@ -1,7 +1,16 @@
 //! The one decision about an incoming unique job.
 
-use super::{Debounce, FieldSet, Holder, Strategy, UniquePolicy, Uniqueness, job_key};
+use super::{Debounce, FieldSet, Holder, Rule, Strategy, UniquePolicy, Uniqueness, job_key};
 use crate::{Job, JobId, Phase, State, Timestamp};
+
+/// What becomes of an incoming job, and what said so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What becomes of it.
+    pub resolution: Resolution,
+    /// What decided; nothing if no holder counts.
+    pub rule: Option<Rule>,
+}
 
 /// What becomes of an incoming job.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,23 +56,24 @@ pub enum Takeover {
 
 /// What becomes of an incoming job whose key these jobs hold. Holders that do not count may be among them; what the
 /// incoming job says decides, never what the holder said.
-pub fn resolve(uniqueness: &Uniqueness, holders: &[Job], now: Timestamp) -> Resolution {
+pub fn resolve(uniqueness: &Uniqueness, holders: &[Job], now: Timestamp) -> Decision {
     let watch = uniqueness.watch();
     let mut covered: Vec<&Job> = holders.iter().filter(|job| watch.covers(Holder::from(*job), now)).collect();
     covered.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
-    let Some(newest) = covered.first() else { return Resolution::Create };
-    match uniqueness {
+    let Some(newest) = covered.first() else {
+        return Decision { resolution: Resolution::Create, rule: None };
+    };
+    if let Some(resolution) = queue_latest(uniqueness, &covered) {
+        return Decision { resolution, rule: Some(Rule::QueueLatest) };
+    }
+    let resolution = match uniqueness {
         Uniqueness::JobKey(job_key) => job_key::resolve(job_key.mode, newest),
         Uniqueness::Policy(policy) => by_policy(policy, newest, &covered),
-    }
+    };
+    Decision { resolution, rule: Some(uniqueness.rule()) }
 }
 
 fn by_policy(policy: &UniquePolicy, newest: &Job, covered: &[&Job]) -> Resolution {
-    if policy.while_active.is_some()
-        && let Some(queued) = queue_latest(policy, covered)
-    {
-        return queued;
-    }
     if let Some(debounce) = policy.debounce {
         return debounced(debounce, covered);
     }
@@ -84,15 +94,21 @@ fn by_policy(policy: &UniquePolicy, newest: &Job, covered: &[&Job]) -> Resolutio
 }
 
 /// One runs, one waits: a successor takes over the newest duplicate; without one, the duplicate becomes it. Nothing if
-/// no holder runs and no successor waits.
-fn queue_latest(policy: &UniquePolicy, covered: &[&Job]) -> Option<Resolution> {
+/// no holder runs and no successor waits, or if the policy does not want it so.
+fn queue_latest(uniqueness: &Uniqueness, covered: &[&Job]) -> Option<Resolution> {
+    let policy = uniqueness.policy().filter(|policy| policy.while_active.is_some())?;
     let takeover = policy.debounce.map_or(Takeover::Latest, Takeover::Debounce);
     let is_successor = |job: &&&Job| matches!(job.phase, Phase::Pending { after: Some(_) });
     if let Some(successor) = covered.iter().find(is_successor) {
         return Some(Resolution::Update { holder: successor.id, takeover });
     }
-    let running = covered.iter().find(|job| job.state() == State::Active)?;
+    let running = covered.iter().find(|job| may_run(job))?;
     Some(Resolution::Queue(running.id))
+}
+
+/// A worker that lost its lease may still be at it, and complete the job late.
+fn may_run(job: &Job) -> bool {
+    matches!(job.phase, Phase::Active { .. } | Phase::Available { lapsed: Some(_) })
 }
 
 /// What runs has its arguments already: another job has to bring the new ones.

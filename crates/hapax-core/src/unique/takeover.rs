@@ -35,9 +35,9 @@ pub(crate) fn take_over(
     match takeover {
         Takeover::Fields(_) | Takeover::AllButSchedule | Takeover::Renew { keeps_start: true } => {}
         // A successor has no place in time before it is let go.
-        Takeover::Latest => forget_attempts(holder),
+        Takeover::Latest => holder.forget_attempts(),
         Takeover::Debounce(_) => {
-            forget_attempts(holder);
+            holder.forget_attempts();
             put_off(holder, now);
         }
         Takeover::Renew { keeps_start: false } => start_again(holder, incoming.pending, now),
@@ -45,11 +45,11 @@ pub(crate) fn take_over(
     Ok(changed)
 }
 
-/// Only what waits is joined. The limit is there because nobody sees how large a job grows by many small requests.
+/// The limit is there because nobody sees how large a job grows by many small requests.
 fn join_payloads(holder: &Job, spec: &mut Spec, rules: &Rules) -> Result<(), Refusal> {
     let max = rules.joined_bytes_max;
     let joined = payload::joined(&holder.spec.args, &spec.args, max);
-    spec.args = joined.map_err(|bytes| Refusal::PayloadFull { id: holder.id, bytes, max })?;
+    spec.args = joined.map_err(|bytes| Refusal::PayloadFull { id: Some(holder.id), bytes, max })?;
     Ok(())
 }
 
@@ -67,7 +67,7 @@ fn take_fields(holder: &mut Job, incoming: &Spec, fields: FieldSet, now: Timesta
     fields.iter().for_each(|field| copy_field(&mut spec, incoming, field));
     holder.spec = Arc::new(spec);
     if [Field::Args, Field::Meta, Field::Type].into_iter().any(|field| fields.contains(field)) {
-        forget_lapsed_lease(holder);
+        holder.forget_lapsed_lease();
     }
     if fields.contains(Field::ScheduledAt) {
         reschedule(holder, now);
@@ -85,20 +85,6 @@ fn copy_field(spec: &mut Spec, incoming: &Spec, field: Field) {
         Field::Tags => spec.tags.clone_from(&incoming.tags),
         Field::MaxAttempts => spec.retry.max_attempts = incoming.retry.max_attempts,
         Field::Type => spec.kind = incoming.kind.clone(),
-    }
-}
-
-/// What failed before was other work: the new one has all its attempts before it.
-fn forget_attempts(job: &mut Job) {
-    job.attempt = 0;
-    job.history.clear_current();
-    forget_lapsed_lease(job);
-}
-
-/// A worker that lost its lease did other work than what the job says now, so its late ack must not end the job.
-fn forget_lapsed_lease(job: &mut Job) {
-    if let Phase::Available { lapsed } = &mut job.phase {
-        *lapsed = None;
     }
 }
 
@@ -146,12 +132,9 @@ fn move_start(job: &mut Job, now: Timestamp) {
 /// As if the job were new, whatever became of it before. Its fence and its history stay.
 fn start_again(job: &mut Job, pending: bool, now: Timestamp) {
     let in_line_since = job.enqueued_at.filter(|_| job.state() == State::Available);
-    job.attempt = 0;
-    job.started_at = None;
+    job.forget_attempts();
     job.activated_at = None;
     job.enqueued_at = None;
-    job.retry_delay = None;
-    job.history.clear_current();
     if pending {
         job.phase = Phase::Pending { after: None };
         return;

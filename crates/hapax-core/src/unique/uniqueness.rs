@@ -1,6 +1,6 @@
 //! How a job is recognised as one that exists already: by a policy or by a name, never by both.
 
-use super::{JobKey, UniquePolicy, Watch};
+use super::{JobKey, Rule, UniquePolicy, Watch};
 
 /// The client's wish that the job exist once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,14 +28,13 @@ impl Uniqueness {
         }
     }
 
-    /// What decides about a duplicate, in one word for metrics and explanations.
-    pub const fn rule(&self) -> &'static str {
+    /// What decides about a duplicate while no holder runs.
+    pub const fn rule(&self) -> Rule {
         match self {
-            Uniqueness::Policy(UniquePolicy { replace: Some(_), .. }) => "update",
-            Uniqueness::Policy(UniquePolicy { debounce: Some(_), .. }) => "debounce",
-            Uniqueness::Policy(UniquePolicy { while_active: Some(choice), .. }) => choice.name(),
-            Uniqueness::Policy(policy) => policy.on_conflict.name(),
-            Uniqueness::JobKey(_) => "job_key",
+            Uniqueness::Policy(UniquePolicy { replace: Some(_), .. }) => Rule::Replacement,
+            Uniqueness::Policy(UniquePolicy { debounce: Some(_), .. }) => Rule::Debounce,
+            Uniqueness::Policy(policy) => Rule::Strategy(policy.on_conflict),
+            Uniqueness::JobKey(_) => Rule::JobKey,
         }
     }
 }

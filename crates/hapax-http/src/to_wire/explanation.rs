@@ -3,7 +3,7 @@
 mod sentence;
 
 use hapax_broker::{EXPLAINED_MAX, Explained};
-use hapax_core::unique::{Freeing, Seen, Standing, Uniqueness, Watch};
+use hapax_core::unique::{Freeing, Rule, Seen, Standing, Uniqueness, Watch};
 use hapax_core::{Admission, Phase, Refusal, State, Verdict, format_iso8601};
 use hapax_wire::unique::{duplicates, job_key_name};
 use hapax_wire::writer::{self, Object};
@@ -17,7 +17,7 @@ const NO_RULE: &str = "none";
 
 /// The answer to an explain.
 pub(crate) fn write(explained: &Explained, canonical: Option<&str>, id: &RequestId) -> Vec<u8> {
-    let Explained { at: _, uniqueness, key, resolution: _, explanation, live, ended } = explained;
+    let Explained { at: _, uniqueness, key, explanation, live, ended } = explained;
     let mut out = Vec::with_capacity(1024 + 512 * explanation.holders.len().min(EXPLAINED_MAX));
     writer::object(&mut out, |o| {
         o.text("outcome", outcome(&explanation.admission));
@@ -27,7 +27,7 @@ pub(crate) fn write(explained: &Explained, canonical: Option<&str>, id: &Request
         }
         o.text_if("canonical", canonical);
         o.object("rule", |o| {
-            o.text("name", uniqueness.as_ref().map_or(NO_RULE, Uniqueness::rule));
+            o.text("name", rule_name(explained));
             o.text("text", &sentence::rule(explained));
         });
         let watch = uniqueness.as_ref().map(Uniqueness::watch);
@@ -48,6 +48,13 @@ pub(crate) fn write(explained: &Explained, canonical: Option<&str>, id: &Request
     out
 }
 
+/// What decides, or would if a holder counted.
+fn rule_name(explained: &Explained) -> &'static str {
+    let decided = explained.explanation.admission.as_ref().ok().and_then(|admission| admission.rule);
+    let rule = decided.or_else(|| explained.uniqueness.as_ref().map(Uniqueness::rule));
+    rule.map_or(NO_RULE, Rule::name)
+}
+
 fn outcome(admission: &Result<Admission, Refusal>) -> &'static str {
     admission.as_ref().map_or(Verdict::Rejected.name(), |admission| admission.verdict.name())
 }
@@ -63,7 +70,7 @@ fn window(o: &mut Object<'_>, watch: Watch) {
 
 /// What would come of the enqueue.
 fn consequence(o: &mut Object<'_>, admission: &Admission) {
-    let Admission { verdict, job, changed: _, is_abridged: _ } = admission;
+    let Admission { verdict, job, changed: _, rule: _, is_abridged: _ } = admission;
     match verdict {
         Verdict::Created => {}
         Verdict::Replaced(ids) => o.array("replaced", ids, |id, out| writer::plain(out, id)),
@@ -73,7 +80,9 @@ fn consequence(o: &mut Object<'_>, admission: &Admission) {
             o.texts("updated", fields.iter().copied());
         }
     }
-    if let Phase::Pending { after: Some(other) } = job.phase {
+    // What the job says would run then; of a holder that merely answers it would be beside the point.
+    let would_run = verdict.is_new() || matches!(verdict, Verdict::Updated(_));
+    if let (true, Phase::Pending { after: Some(other) }) = (would_run, &job.phase) {
         o.plain("waits_for", other);
     }
 }

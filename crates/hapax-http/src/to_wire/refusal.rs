@@ -24,6 +24,9 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::PayloadFull { .. } => Some(
             "Let the waiting job run before more is added to it, or send references instead of the data.",
         ),
+        Refusal::TooManyHolders { .. } => {
+            Some("Take the key away from them first: POST /ojs/v1/unique/keys/{key}/release.")
+        }
         Refusal::InBatch { refusal, .. } => hint(refusal),
         Refusal::NotFound(_)
         | Refusal::NoDeadLetter(_)
@@ -41,7 +44,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
 fn code(refusal: &Refusal) -> Code {
     match refusal {
         Refusal::NotFound(_) | Refusal::NoDeadLetter(_) | Refusal::KeyNotHeld => Code::NotFound,
-        Refusal::WrongState { .. } | Refusal::NotDue(_) => Code::Conflict,
+        Refusal::WrongState { .. } | Refusal::NotDue(_) | Refusal::TooManyHolders { .. } => Code::Conflict,
         Refusal::LeaseLost { .. } => Code::LeaseLost,
         Refusal::IdTaken { .. } | Refusal::Duplicate { .. } | Refusal::Twin { .. } => Code::Duplicate,
         Refusal::IdempotencyMismatch => Code::IdempotencyMismatch,
@@ -82,8 +85,12 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
         }
         Refusal::KeyNotHeld => o.text("resource_type", "key"),
         Refusal::PayloadFull { id, bytes, max } => {
-            o.plain("job_id", id);
+            o.plain_if("job_id", *id);
             o.number("bytes", bytes);
+            o.number("limit", max);
+        }
+        Refusal::TooManyHolders { count, max } => {
+            o.number("holders", count);
             o.number("limit", max);
         }
         Refusal::IdempotencyMismatch => {}

@@ -10,6 +10,9 @@ use super::View;
 use crate::Fault;
 use crate::index::{HeldPart, Wanted};
 
+/// How many bytes of arguments and metadata one look at the held keys reads before it ends early: others want to read too.
+const SCANNED_BYTES_MAX: usize = 64 << 20;
+
 /// The holders of a key.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -38,18 +41,23 @@ impl View<'_> {
     pub(crate) fn held_keys(&mut self, query: &HeldQuery, part: &HeldPart) -> Result<HeldPage, Fault> {
         let HeldPart { seqs, has_more } = part;
         let mut page = HeldPage::default();
-        let mut last = query.after;
+        let (mut last, mut bytes) = (query.after, 0);
         self.at_one_moment(|loader| {
             for seq in seqs {
-                if page.jobs.len() == query.limit {
+                if page.jobs.len() == query.limit || bytes > SCANNED_BYTES_MAX {
                     page.next = last;
                     return Ok(());
                 }
                 last = Some(seq.unsigned_abs());
                 let job = loader.load(*seq)?.map(|stored| stored.job);
+                bytes +=
+                    job.as_ref().map_or(0, |job| job.spec.args.as_str().len() + job.spec.meta.as_str().len());
                 // It may have ended or lost its key since.
                 let job = job.filter(|job| job.key.is_some() && !job.state().is_terminal());
-                page.jobs.extend(job.filter(|job| query.fits(job)));
+                if let Some(mut job) = job.filter(|job| query.fits(job)) {
+                    job.forget_texts();
+                    page.jobs.push(job);
+                }
             }
             page.next = last.filter(|_| *has_more);
             Ok(())

@@ -46,9 +46,15 @@ impl Contents {
                 return page;
             }
             last = Some(seq);
-            page.jobs.extend(query.fits(job).then(|| job.clone()));
+            page.jobs.extend(query.fits(job).then(|| without_texts(job)));
         }
         page.next = rest.next().and(last);
         page
     }
+}
+
+fn without_texts(job: &Job) -> Job {
+    let mut job = job.clone();
+    job.forget_texts();
+    job
 }

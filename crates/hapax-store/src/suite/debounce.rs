@@ -240,7 +240,7 @@ pub(super) fn a_payload_that_is_full_takes_no_more(bench: &mut Bench) {
     let id = bench.create(endless().args("[[1,2]]"));
     let before = bench.job(id);
     bench.pass(SECOND);
-    let full = Refusal::PayloadFull { id, bytes: 11, max: 10 };
+    let full = Refusal::PayloadFull { id: Some(id), bytes: 11, max: 10 };
     assert_eq!(bench.try_enqueue(endless().args("[[3,4]]")), Err(full));
     assert_eq!(bench.job(id), before, "its start does not move either");
 }

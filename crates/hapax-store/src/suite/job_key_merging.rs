@@ -106,7 +106,7 @@ pub(super) fn a_payload_that_would_grow_too_large_is_refused_and_changes_nothing
         let holder = bench.create_at(place, sized(10));
         let before = Picture::of(bench);
         // Together: four brackets, a comma, and two texts in quotes.
-        let refusal = Refusal::PayloadFull { id: holder, bytes: 4 + 1 + 12 + 14, max: 30 };
+        let refusal = Refusal::PayloadFull { id: Some(holder), bytes: 4 + 1 + 12 + 14, max: 30 };
         assert_eq!(bench.try_enqueue(sized(12).queue("made")), Err(refusal), "{place:?}");
         assert_eq!(Picture::of(bench), before, "{place:?}: no entry in a ledger, no queue, nothing");
     }
@@ -117,7 +117,7 @@ pub(super) fn a_payload_may_grow_to_the_limit(bench: &mut Bench) {
     let holder = bench.create(sized(10));
     let job = bench.update(holder, sized(11));
     assert_eq!(job.spec.args.as_str().len(), 30);
-    let refusal = Refusal::PayloadFull { id: holder, bytes: 33, max: 30 };
+    let refusal = Refusal::PayloadFull { id: Some(holder), bytes: 33, max: 30 };
     assert_eq!(bench.try_enqueue(sized(0)), Err(refusal));
     bench.update(holder, job_key("k").args("[[]]"));
 }
@@ -135,7 +135,7 @@ pub(super) fn a_payload_that_is_not_joined_may_be_larger_than_the_limit(bench: &
 pub(super) fn a_payload_that_is_full_refuses_a_batch_and_one_item_of_a_list(bench: &mut Bench) {
     limit(bench, 30);
     let holder = bench.create(sized(10));
-    let full = Refusal::PayloadFull { id: holder, bytes: 31, max: 30 };
+    let full = Refusal::PayloadFull { id: Some(holder), bytes: 31, max: 30 };
     let batch = bench.try_enqueue_all(vec![job_key("a"), sized(12)]);
     assert_eq!(batch, Err(Refusal::InBatch { index: 1, refusal: Box::new(full.clone()) }));
     assert_eq!(bench.totals().keys_held, 1);
@@ -148,10 +148,10 @@ pub(super) fn a_payload_that_is_full_refuses_a_batch_and_one_item_of_a_list(benc
 pub(super) fn a_payload_that_is_full_within_a_batch_names_no_job_that_is_not_stored(bench: &mut Bench) {
     limit(bench, 30);
     let batch = bench.try_enqueue_all(vec![job_key("a"), sized(10), sized(12)]);
-    let twin = Box::new(Refusal::Twin { of: 1 });
-    assert_eq!(batch, Err(Refusal::InBatch { index: 2, refusal: twin }));
+    let full = Box::new(Refusal::PayloadFull { id: None, bytes: 31, max: 30 });
+    assert_eq!(batch, Err(Refusal::InBatch { index: 2, refusal: full }));
     assert_eq!(bench.totals().keys_held, 0);
     let list = bench.enqueue_each(vec![sized(10), sized(12)]);
     let first = list[0].as_ref().unwrap().job.id;
-    assert_eq!(list[1], Err(Refusal::PayloadFull { id: first, bytes: 31, max: 30 }), "which is stored");
+    assert_eq!(list[1], Err(Refusal::PayloadFull { id: Some(first), bytes: 31, max: 30 }), "which is stored");
 }

@@ -106,7 +106,7 @@ fn joined_payloads_have_a_limit() {
     let held = with_args(holder(State::Available), "[[1,2]]");
     let admitted = |args| named(JobKeyMode::Replace, args).admit(vec![held.clone()], at(50), &tight);
     assert_eq!(admitted("[[]]").unwrap().job.spec.args.as_str(), "[[1,2]]");
-    let refusal = Refusal::PayloadFull { id: id(1), bytes: 9, max: 8 };
+    let refusal = Refusal::PayloadFull { id: Some(id(1)), bytes: 9, max: 8 };
     assert_eq!(admitted("[[3]]").unwrap_err(), refusal);
     let alone = admitted(r#"["longer than the limit, but nothing is joined"]"#);
     assert!(alone.is_ok(), "one request has a limit of its own");

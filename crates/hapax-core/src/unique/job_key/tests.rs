@@ -43,7 +43,7 @@ fn table() -> String {
     for (name, holder) in holders() {
         write!(text, "| {name} |").unwrap();
         for mode in JobKeyMode::ALL {
-            let resolution = resolve(&named(mode), std::slice::from_ref(&holder), at(5));
+            let resolution = resolve(&named(mode), std::slice::from_ref(&holder), at(5)).resolution;
             write!(text, " {} |", cell(&resolution)).unwrap();
         }
         text.push('\n');
@@ -60,7 +60,7 @@ fn the_table_of_modes_and_states_is_the_documented_one() {
 #[test]
 fn without_a_holder_every_mode_creates() {
     for mode in JobKeyMode::ALL {
-        assert_eq!(resolve(&named(mode), &[], at(5)), Resolution::Create);
+        assert_eq!(resolve(&named(mode), &[], at(5)).resolution, Resolution::Create);
     }
 }
 
@@ -68,11 +68,11 @@ fn without_a_holder_every_mode_creates() {
 fn a_job_that_expired_before_anybody_tried_it_starts_again_too() {
     let expired = Job { attempt: 0, ..job_in(State::Discarded) };
     let again = Resolution::Update { holder: expired.id, takeover: Takeover::Renew { keeps_start: false } };
-    assert_eq!(resolve(&named(JobKeyMode::PreserveRunAt), &[expired], at(5)), again);
+    assert_eq!(resolve(&named(JobKeyMode::PreserveRunAt), &[expired], at(5)).resolution, again);
 }
 
 #[test]
-fn a_name_is_one_however_its_accents_are_written_and_no_policy_has_its_key() {
+fn a_name_is_one_however_its_accents_are_written() {
     let key = |name| JobKey::key(name).unwrap();
     assert_eq!(key("caf\u{e9}"), key("cafe\u{301}"));
     assert_ne!(key("abc"), key("ABC"));

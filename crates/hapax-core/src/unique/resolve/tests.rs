@@ -3,13 +3,17 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::*;
+use super::{resolve as decide, *};
 use crate::StateSet;
 use crate::testing::{at, id, job_in};
 use crate::unique::{Field, Replacement, WhileActive};
 
 fn policy(on_conflict: Strategy) -> UniquePolicy {
     UniquePolicy { states: StateSet::ALL, on_conflict, ..UniquePolicy::default() }
+}
+
+fn resolve(uniqueness: &Uniqueness, holders: &[Job], now: Timestamp) -> Resolution {
+    decide(uniqueness, holders, now).resolution
 }
 
 fn holder(number: u8, state: State) -> Job {
@@ -145,6 +149,13 @@ fn a_successor_takes_over_the_newest_duplicate_while_its_predecessor_waits_for_a
 }
 
 #[test]
+fn a_holder_whose_lease_ran_out_may_still_run() {
+    let Phase::Active { lease, .. } = job_in(State::Active).phase else { panic!("no lease") };
+    let lapsed = Job { phase: Phase::Available { lapsed: Some(lease) }, ..holder(1, State::Available) };
+    check_latest(&[lapsed], &Resolution::Queue(id(1)));
+}
+
+#[test]
 fn without_a_running_holder_the_strategy_decides() {
     check_latest(&[holder(1, State::Available)], &Resolution::Existing(id(1)));
     check_latest(&[holder(1, State::Pending)], &Resolution::Existing(id(1)));
@@ -167,4 +178,18 @@ fn a_debounced_successor_is_moved_like_any_other() {
     let update = Resolution::Update { holder: id(2), takeover: Takeover::Debounce(debounce) };
     assert_eq!(resolve(&both.clone().into(), &[holder(1, State::Active)], at(9)), Resolution::Queue(id(1)));
     assert_eq!(resolve(&both.into(), &[holder(1, State::Active), successor(2, 1)], at(9)), update);
+}
+
+#[test]
+fn the_rule_that_decided_is_named() {
+    let rule = |policy: UniquePolicy, holders: &[Job]| decide(&policy.into(), holders, at(9)).rule;
+    let debounce = Some(Debounce { wait: Duration::from_secs(10), max_wait: None });
+    let both = UniquePolicy { debounce, ..latest_wins() };
+    let (running, waiting) = ([holder(1, State::Active)], [holder(1, State::Available)]);
+    assert_eq!(rule(latest_wins(), &[]), None);
+    assert_eq!(rule(latest_wins(), &running), Some(Rule::QueueLatest));
+    assert_eq!(rule(latest_wins(), &waiting), Some(Rule::Strategy(Strategy::Ignore)));
+    assert_eq!(rule(both.clone(), &running), Some(Rule::QueueLatest));
+    assert_eq!(rule(both, &waiting), Some(Rule::Debounce));
+    assert_eq!(rule(policy(Strategy::Replace), &waiting), Some(Rule::Strategy(Strategy::Replace)));
 }

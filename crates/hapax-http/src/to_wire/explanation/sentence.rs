@@ -13,10 +13,6 @@ pub(super) fn rule(explained: &Explained) -> String {
             format!("job {id} has this very id and is {state}: the job is refused, whatever else it says")
         }
         (Ok(_), None) => "the job has neither a unique policy nor a job key: it is created".to_owned(),
-        (Err(Refusal::PayloadFull { id, bytes, max }), _) => format!(
-            "job {id} would take over the new values, but its payload would grow to {bytes} bytes, and {max} are \
-             the limit: the job is refused"
-        ),
         (Err(refusal), _) => refusal.to_string(),
         (Ok(admission), Some(uniqueness)) => decision(explained, uniqueness, admission),
     }
@@ -29,7 +25,7 @@ fn decision(explained: &Explained, uniqueness: &Uniqueness, admission: &Admissio
         Some(job) => format!("{}: {effect}", matched(job, uniqueness)),
         None => effect,
     };
-    match &explained.resolution {
+    match &explained.explanation.resolution {
         Resolution::Create => created(explained, uniqueness, admission),
         Resolution::Reject(id) => told(*id, format!("{} refuses the job", conflict(uniqueness))),
         Resolution::Existing(id) => told(*id, existing(uniqueness, found(*id))),

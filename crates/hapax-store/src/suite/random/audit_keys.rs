@@ -106,7 +106,12 @@ impl Player<'_> {
             let found = walk(store, query);
             let ids: Vec<JobId> = found.iter().map(|job| job.id).collect();
             prop_assert_eq!(ids, expected.iter().map(|job| job.id).collect::<Vec<_>>(), "{:?}", query);
-            prop_assert!(found.iter().zip(&expected).all(|(found, job)| found == *job), "{query:?}");
+            let is_same = |(found, job): (&Job, &&Job)| {
+                let mut job = (*job).clone();
+                job.forget_texts();
+                *found == job
+            };
+            prop_assert!(found.iter().zip(&expected).all(is_same), "{query:?}");
         }
         Ok(())
     }

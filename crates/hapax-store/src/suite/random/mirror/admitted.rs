@@ -77,13 +77,13 @@ impl Mirror<'_> {
 
     /// A job is created beside living holders only where its wish says how.
     fn check_created(&self, uniqueness: &Uniqueness, admission: &Admission, covered: &[&Job]) -> Check {
+        let is_queueing = uniqueness.policy().is_some_and(|policy| policy.while_active.is_some());
         let (waiting, running): (Vec<&Job>, Vec<&Job>) = covered
             .iter()
             .copied()
             .filter(|job| !job.state().is_terminal())
-            .partition(|job| job.state().is_waiting());
-        let is_queued =
-            uniqueness.policy().is_some_and(|policy| policy.while_active.is_some()) && !running.is_empty();
+            .partition(|job| job.state().is_waiting() && !(is_queueing && is_lapsed(job)));
+        let is_queued = is_queueing && !running.is_empty();
         let stands_against = |job: &&&Job| !is_queued || waits_for(job).is_some();
         let against = waiting.iter().find(stands_against).map(|job| job.id);
         prop_assert_eq!(against, None, "created beside what waits");
@@ -146,4 +146,9 @@ impl Mirror<'_> {
             Verdict::Created => {}
         }
     }
+}
+
+/// A worker that lost the lease of this job may still be at it.
+fn is_lapsed(job: &Job) -> bool {
+    matches!(job.phase, Phase::Available { lapsed: Some(_) })
 }
