@@ -41,7 +41,8 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// The job of that id.
     fn get(&self, id: JobId) -> Reply<Option<Job>>;
 
-    /// The jobs that carry a key. A read like any other: it does not hold up those that write.
+    /// The jobs that carry a key. A read like any other: it does not hold up those that write, and while a key goes from job
+    /// to job without a pause it may show it between two of them.
     fn holders(&self, query: HolderQuery) -> Reply<Holders>;
 
     /// Jobs that carry a key and have not ended, in the order in which they were accepted.

@@ -8,7 +8,7 @@ use hapax_core::{Admission, Incoming, JobId, Refusal, State, Verdict};
 use super::bench::{Bench, HOUR, waits_for};
 use super::draft::{Draft, job_key, plain, unique};
 use super::picture::Picture;
-use crate::{Action, Answer, Done, Memo, MemoKey, Remembered};
+use crate::{ANSWER_BYTES_MAX, Action, Answer, Done, Memo, MemoKey, Remembered};
 
 fn verdicts(answers: &[Result<Admission, Refusal>]) -> Vec<Verdict> {
     answers.iter().map(|answer| answer.as_ref().unwrap().verdict.clone()).collect()
@@ -167,6 +167,27 @@ fn memo(fingerprint: u8) -> Memo {
 fn send(bench: &mut Bench, drafts: Vec<Draft>, memo: Memo) -> Answer {
     let incoming: Vec<Incoming> = drafts.into_iter().map(|draft| draft.incoming(bench.new_id())).collect();
     bench.act(Action::EnqueueEach { incoming, memo: Some(memo) })
+}
+
+pub(super) fn an_answer_that_would_grow_too_large_is_abridged(bench: &mut Bench) {
+    const BYTES: usize = 1 << 20;
+    let whole = ANSWER_BYTES_MAX / BYTES;
+    let large = format!("[\"{}\"]", "x".repeat(BYTES - 8));
+    let draft = || unique("k").on_conflict(Strategy::Ignore).args(&large);
+    let holder = bench.create(draft());
+    let lists = [
+        bench.enqueue_each(vec![draft(); whole + 2]),
+        bench.try_enqueue_all(vec![draft(); whole + 2]).unwrap().into_iter().map(Ok).collect(),
+    ];
+    for answers in lists {
+        for (index, answer) in answers.into_iter().enumerate() {
+            let Admission { verdict, job, is_abridged, .. } = answer.unwrap();
+            assert_eq!((verdict, job.id, is_abridged), (Verdict::Existing, holder, index >= whole), "{index}");
+            assert_eq!(job.spec.args.as_str() == large, !is_abridged, "{index}");
+        }
+    }
+    assert_eq!(bench.job(holder).spec.args.as_str(), large, "what is stored is whole");
+    assert_eq!(bench.job(holder).ledger.count(), 2 * (whole as u64 + 2));
 }
 
 pub(super) fn a_list_is_remembered_as_a_whole(bench: &mut Bench) {

@@ -420,6 +420,7 @@ macro_rules! store_suite_list {
                 duplicates_inside_a_list_wait_behind_what_runs,
                 the_jobs_of_a_list_keep_their_order,
                 a_list_of_a_thousand_is_one_operation,
+                an_answer_that_would_grow_too_large_is_abridged,
                 a_list_is_remembered_as_a_whole,
                 a_batch_with_names_is_all_or_nothing,
                 a_refused_batch_takes_back_the_waiting_and_the_letting_go,
