@@ -3,7 +3,8 @@
 use e2e::{Server, job};
 use serde_json::{Value, json};
 
-/// Each rule with a policy, or the members of a job key, under which a waiting holder is met by it.
+/// Each rule with a policy, or the members of a job key, under which a waiting holder is met by it; a running one for
+/// `queue_latest`.
 fn rules() -> Vec<(&'static str, Value)> {
     vec![
         ("reject", json!({"unique": {"on_conflict": "reject"}})),
@@ -22,9 +23,12 @@ fn conflicts_are_counted_by_rule_and_explanations_are_not() {
     let server = Server::start();
     let mut client = server.client();
     for (rule, attributes) in rules() {
-        let unique = job(&format!("work.{rule}")).with_all(&attributes);
+        let unique = job(&format!("work.{rule}")).with_all(&attributes).on(&rule.replace('_', "-"));
         let counter = format!("ojs_unique_conflicts_total{{strategy=\"{rule}\"}}");
         client.create(&unique);
+        if rule == "queue_latest" {
+            client.fetch_one("queue-latest");
+        }
         assert_eq!(client.metric(&counter), 0, "{rule}: the first met nobody");
         client.explain(&unique).is(200);
         assert_eq!(client.metric(&counter), 0, "{rule}: nothing happened");
