@@ -182,7 +182,11 @@ pub(super) fn an_answer_that_would_grow_too_large_is_abridged(bench: &mut Bench)
     for answers in lists {
         for (index, answer) in answers.into_iter().enumerate() {
             let Admission { verdict, job, is_abridged, .. } = answer.unwrap();
-            assert_eq!((verdict, job.id, is_abridged), (Verdict::Existing, holder, index >= whole), "{index}");
+            assert_eq!(
+                (verdict, job.id, is_abridged),
+                (Verdict::Existing, holder, index >= whole),
+                "{index}"
+            );
             assert_eq!(job.spec.args.as_str() == large, !is_abridged, "{index}");
         }
     }
