@@ -49,6 +49,25 @@ impl Job {
         self.phase.state()
     }
 
+    /// The job whose end lets it go, if it is a successor.
+    pub fn waits_for(&self) -> Option<JobId> {
+        match self.phase {
+            Phase::Pending { after } => after,
+            Phase::Scheduled { .. }
+            | Phase::Available { .. }
+            | Phase::Active { .. }
+            | Phase::Retryable { .. }
+            | Phase::Completed { .. }
+            | Phase::Cancelled { .. }
+            | Phase::Discarded { .. } => None,
+        }
+    }
+
+    /// Whether the list of held keys shows it: it carries a key and has not ended.
+    pub fn holds_key(&self) -> bool {
+        self.key.is_some() && !self.state().is_terminal()
+    }
+
     /// Scheduled if its start lies ahead, else available.
     pub(crate) fn wait_for_start(&mut self, now: Timestamp) {
         match self.spec.scheduled_at.as_ref().map(|given| given.at) {

@@ -1,7 +1,7 @@
 //! One step of a stored job's life: the decision, what a returning job finds beside it, and whom its end lets go.
 
 use crate::unique::{Holder, Key};
-use crate::{Job, Phase, State, Timestamp};
+use crate::{Job, State, Timestamp};
 
 /// What becomes of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ pub fn lets_successors_go(before: State, after: &Job) -> bool {
 
 /// A job that waited for another, after the other's end. Nothing if it does not wait any more.
 pub fn let_go(successor: &Job, now: Timestamp) -> Option<Job> {
-    let Phase::Pending { after: Some(_) } = successor.phase else { return None };
+    successor.waits_for()?;
     let mut next = successor.clone();
     next.activated_at = Some(now);
     next.wait_for_start(now);

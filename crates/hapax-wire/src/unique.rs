@@ -4,7 +4,7 @@ use hapax_core::unique::{
     Anchor, Debounce, Dimensions, Field, JobKey, JobKeyMode, Ledger, Release, Releaser, Replacement,
     Strategy, UniquePolicy, Uniqueness, WhileActive,
 };
-use hapax_core::{Job, Phase, State, format_iso8601};
+use hapax_core::{Job, State, format_iso8601};
 
 use crate::writer::{self, Object};
 
@@ -131,9 +131,7 @@ fn facts(o: &mut Object<'_>, job: &Job) {
         o.hex("uniqueness_key", key.bytes());
     }
     o.plain_if("reentered_beside", job.reentered_beside);
-    if let Phase::Pending { after: Some(other) } = job.phase {
-        o.plain("waits_for", other);
-    }
+    o.plain_if("waits_for", job.waits_for());
     o.moment_if(FIRST_START, job.first_start);
     if let Some(release) = &job.released {
         o.object(RELEASED, |o| released(o, release));

@@ -98,8 +98,7 @@ fn by_policy(policy: &UniquePolicy, newest: &Job, covered: &[&Job]) -> Resolutio
 fn queue_latest(uniqueness: &Uniqueness, covered: &[&Job]) -> Option<Resolution> {
     let policy = uniqueness.policy().filter(|policy| policy.while_active.is_some())?;
     let takeover = policy.debounce.map_or(Takeover::Latest, Takeover::Debounce);
-    let is_successor = |job: &&&Job| matches!(job.phase, Phase::Pending { after: Some(_) });
-    if let Some(successor) = covered.iter().find(is_successor) {
+    if let Some(successor) = covered.iter().find(|job| job.waits_for().is_some()) {
         return Some(Resolution::Update { holder: successor.id, takeover });
     }
     let running = covered.iter().find(|job| may_run(job))?;

@@ -4,7 +4,7 @@ mod sentence;
 
 use hapax_broker::{EXPLAINED_MAX, Explained};
 use hapax_core::unique::{Freeing, Rule, Seen, Standing, Uniqueness, Watch};
-use hapax_core::{Admission, Phase, Refusal, State, Verdict, format_iso8601};
+use hapax_core::{Admission, Refusal, State, Verdict, format_iso8601};
 use hapax_wire::unique::{duplicates, job_key_name};
 use hapax_wire::writer::{self, Object};
 
@@ -82,9 +82,7 @@ fn consequence(o: &mut Object<'_>, admission: &Admission) {
     }
     // What the job says would run then; of a holder that merely answers it would be beside the point.
     let would_run = verdict.is_new() || matches!(verdict, Verdict::Updated(_));
-    if let (true, Phase::Pending { after: Some(other) }) = (would_run, &job.phase) {
-        o.plain("waits_for", other);
-    }
+    o.plain_if("waits_for", job.waits_for().filter(|_| would_run));
 }
 
 fn holders(o: &mut Object<'_>, seen: Vec<Seen>, watch: Watch) {

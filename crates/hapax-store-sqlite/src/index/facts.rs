@@ -1,7 +1,7 @@
 //! What the indexes know of one job.
 
 use hapax_core::unique::{Holder, Key};
-use hapax_core::{JobId, Phase, QueueName, Rules, State, Timestamp, next_due};
+use hapax_core::{JobId, QueueName, Rules, State, Timestamp, next_due};
 
 use super::lines::Rank;
 use crate::row::{Seq, Stored};
@@ -38,7 +38,7 @@ impl<'j> Facts<'j> {
             due: next_due(job, rules),
             dead_since: job.phase.finished_at().filter(|_| job.phase.is_dead_letter()),
             held: job.key.as_ref().map(|key| (key, Holder::from(job))),
-            waits_for: if let Phase::Pending { after } = job.phase { after } else { None },
+            waits_for: job.waits_for(),
         }
     }
 }

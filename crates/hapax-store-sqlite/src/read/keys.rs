@@ -53,7 +53,7 @@ impl View<'_> {
                 bytes +=
                     job.as_ref().map_or(0, |job| job.spec.args.as_str().len() + job.spec.meta.as_str().len());
                 // It may have ended or lost its key since.
-                let job = job.filter(|job| job.key.is_some() && !job.state().is_terminal());
+                let job = job.filter(Job::holds_key);
                 if let Some(mut job) = job.filter(|job| query.fits(job)) {
                     job.forget_texts();
                     page.jobs.push(job);

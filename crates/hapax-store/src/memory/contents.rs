@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
 use hapax_core::unique::Key;
-use hapax_core::{Job, JobId, Phase, Priority, QueueName, Refusal, Rules, State, Timestamp, next_due};
+use hapax_core::{Job, JobId, Priority, QueueName, Refusal, Rules, State, Timestamp, next_due};
 
 use super::memos::Memos;
 use crate::{Counts, QueueFacts, Totals};
@@ -184,10 +184,10 @@ impl Contents {
         if let Some(key) = job.key {
             self.keys.entry(key).or_default().insert(seq);
         }
-        if holds_key(job) {
+        if job.holds_key() {
             self.held.insert(seq);
         }
-        if let Some(other) = waits_for(job) {
+        if let Some(other) = job.waits_for() {
             self.successors.entry(other).or_default().insert(seq);
         }
         if let Some(queue) = self.queues.get_mut(&job.spec.queue) {
@@ -197,7 +197,7 @@ impl Contents {
             }
         }
         self.totals.counts.add(state);
-        self.totals.keys_held += u64::from(holds_key(job));
+        self.totals.keys_held += u64::from(job.holds_key());
         self.totals.dead_letters += u64::from(job.phase.is_dead_letter());
     }
 
@@ -215,7 +215,7 @@ impl Contents {
             take_out(&mut self.keys, &key, seq);
         }
         self.held.remove(&seq);
-        if let Some(other) = waits_for(job) {
+        if let Some(other) = job.waits_for() {
             take_out(&mut self.successors, &other, seq);
         }
         if let Some(queue) = self.queues.get_mut(&job.spec.queue) {
@@ -223,7 +223,7 @@ impl Contents {
             queue.line.remove(&(Reverse(job.spec.priority), row.turn, seq));
         }
         self.totals.counts.remove(state);
-        self.totals.keys_held -= u64::from(holds_key(job));
+        self.totals.keys_held -= u64::from(job.holds_key());
         self.totals.dead_letters -= u64::from(job.phase.is_dead_letter());
     }
 }
@@ -251,12 +251,4 @@ impl Queue {
 /// Where the job stands in the dead-letter list, if it does.
 fn dead_letter(job: &Job) -> Option<(Timestamp, JobId)> {
     job.phase.finished_at().filter(|_| job.phase.is_dead_letter()).map(|at| (at, job.id))
-}
-
-fn waits_for(job: &Job) -> Option<JobId> {
-    if let Phase::Pending { after } = job.phase { after } else { None }
-}
-
-fn holds_key(job: &Job) -> bool {
-    job.key.is_some() && !job.state().is_terminal()
 }

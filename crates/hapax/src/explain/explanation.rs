@@ -87,10 +87,11 @@ impl Explanation {
                 };
                 format!("no job would be added; {} would take over: {what}", holder())
             }
-            _ => match &self.error {
+            "rejected" => match &self.error {
                 Some(error) => format!("the enqueue would be refused ({}): {}", error.code, error.sentence()),
                 None => format!("the enqueue would be refused because of {}", holder()),
             },
+            _ => "this version of the command does not know that outcome; --json shows all of it".into(),
         }
     }
 
