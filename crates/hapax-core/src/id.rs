@@ -45,7 +45,8 @@ impl FromStr for JobId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || IdError(text.chars().take(64).collect());
         // The parser also takes braces, URNs and upper case, which would give one job two names.
-        if text.len() != 36 || text.bytes().any(|b| b.is_ascii_uppercase()) {
+        let has_upper_case = text.bytes().fold(false, |found, byte| found | byte.is_ascii_uppercase());
+        if text.len() != 36 || has_upper_case {
             return Err(wrong());
         }
         let uuid = Uuid::try_parse(text).map_err(|_| wrong())?;

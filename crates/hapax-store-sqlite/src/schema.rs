@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 
 /// The version of the tables that this program writes. It reads all earlier ones: 1 had no job keys, no debouncing,
-/// no released keys and no jobs that wait for others.
-pub(crate) const FORMAT: i64 = 2;
+/// no released keys and no jobs that wait for others; 2 wrote ledgers at length.
+pub(crate) const FORMAT: i64 = 3;
 
 /// `HPAX`: what `file` and SQLite's own header show.
 pub(crate) const APPLICATION_ID: i64 = 0x4850_4158;

@@ -1,8 +1,11 @@
 //! The `ledger` column: what a job turned away as the holder of its key, how it lost the key, and from when its
 //! start was moved, as JSON. NULL for most jobs.
+//!
+//! Duplicates are written shortly, since the whole row is written again for each of them, and with it pages of the log.
+
+mod request_name;
 
 use std::borrow::Cow;
-use std::fmt::{Display, Write as _};
 
 use hapax_core::unique::{Ledger, LedgerEntry, Release, Releaser};
 use hapax_core::{Timestamp, Verdict};
@@ -25,11 +28,20 @@ struct Column<'a> {
     #[serde(default)]
     count: u64,
     #[serde(default)]
-    recent: Vec<Duplicate<'a>>,
+    recent: Vec<Entry<'a>>,
     #[serde(default)]
     released: Option<Released<'a>>,
     #[serde(default)]
     first_start: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    /// Milliseconds since the entry before, the outcome, and which request brought it.
+    Short(i64, Cow<'a, str>, #[serde(default)] Option<Cow<'a, str>>),
+    /// As formats 1 and 2 have it.
+    Long(Duplicate<'a>),
 }
 
 #[derive(Deserialize)]
@@ -57,8 +69,8 @@ pub(super) fn write(
     released: Option<&Release>,
     first_start: Option<Timestamp>,
 ) -> Option<String> {
-    /// An entry with its names.
-    const EACH: usize = 112;
+    /// An entry whose request the server named.
+    const EACH: usize = 40;
 
     if ledger.count() == 0 && released.is_none() && first_start.is_none() {
         return None;
@@ -67,9 +79,11 @@ pub(super) fn write(
     out.push_str("{\"count\":");
     write_number(&mut out, ledger.count());
     out.push_str(",\"recent\":[");
+    let mut before = 0;
     for (index, entry) in ledger.recent().iter().enumerate() {
         out.push_str(if index > 0 { "," } else { "" });
-        write_entry(&mut out, entry);
+        write_entry(&mut out, entry, before);
+        before = entry.at.millis();
     }
     out.push(']');
     if let Some(release) = released {
@@ -84,34 +98,23 @@ pub(super) fn write(
     Some(out)
 }
 
-fn write_entry(out: &mut String, entry: &LedgerEntry) {
+fn write_entry(out: &mut String, entry: &LedgerEntry, before: i64) {
     let LedgerEntry { at, outcome, request_id } = entry;
-    out.push_str("{\"at\":");
-    write_number(out, at.millis());
-    out.push_str(",\"outcome\":\"");
-    out.push_str(outcome);
-    out.push('"');
-    if let Some(id) = request_id {
-        out.push_str(",\"request_id\":");
-        write_text(out, id);
+    out.push('[');
+    // Wraps back on the way in, if ever.
+    write_number(out, at.millis().wrapping_sub(before));
+    out.push_str(",\"");
+    out.push_str(LETTERS.iter().find(|(_, name)| name == outcome).map_or(*outcome, |(letter, _)| letter));
+    out.push_str("\",");
+    match request_id {
+        Some(id) => request_name::write(out, id),
+        None => out.push_str("null"),
     }
-    out.push('}');
+    out.push(']');
 }
 
-fn write_number(out: &mut String, number: impl Display) {
-    let written = write!(out, "{number}");
-    debug_assert!(written.is_ok(), "memory takes every write");
-}
-
-/// Names of requests are visible characters (those that clients choose, too), but may have to be escaped.
-fn write_text(out: &mut String, text: &str) {
-    let needs_escapes = |byte| byte < b' ' || byte == b'"' || byte == b'\\';
-    if text.bytes().fold(false, |found, byte| found | needs_escapes(byte)) {
-        return out.push_str(&json(&text));
-    }
-    out.push('"');
-    out.push_str(text);
-    out.push('"');
+fn write_number(out: &mut String, number: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(number));
 }
 
 fn write_release(release: &Release) -> Released<'_> {
@@ -127,7 +130,13 @@ fn write_release(release: &Release) -> Released<'_> {
 pub(super) fn read(text: Option<&str>) -> Result<Holding, Unreadable> {
     let Some(text) = text else { return Ok(Holding::default()) };
     let Column { count, recent, released, first_start } = serde_json::from_str(text)?;
-    let recent = recent.into_iter().map(read_entry).collect::<Result<_, _>>()?;
+    let mut before = 0;
+    let entry = |entry| {
+        let entry = read_entry(entry, before)?;
+        before = entry.at.millis();
+        Ok(entry)
+    };
+    let recent = recent.into_iter().map(entry).collect::<Result<_, Unreadable>>()?;
     Ok(Holding {
         ledger: Ledger::restored(count, recent),
         released: released.map(read_release).transpose()?,
@@ -135,10 +144,16 @@ pub(super) fn read(text: Option<&str>) -> Result<Holding, Unreadable> {
     })
 }
 
-fn read_entry(entry: Duplicate<'_>) -> Result<LedgerEntry, Unreadable> {
-    let Duplicate { at, outcome, request_id } = entry;
+fn read_entry(entry: Entry<'_>, before: i64) -> Result<LedgerEntry, Unreadable> {
+    let (at, outcome, request_id) = match entry {
+        Entry::Short(passed, outcome, name) => {
+            let name = name.map(|name| request_name::read(&name)).transpose()?;
+            (before.wrapping_add(passed), outcome, name)
+        }
+        Entry::Long(Duplicate { at, outcome, request_id }) => (at, outcome, request_id.map(Into::into)),
+    };
     let outcome = outcome_named(&outcome).ok_or(Unreadable)?;
-    Ok(LedgerEntry { at: Timestamp::from_millis(at), outcome, request_id: request_id.map(Into::into) })
+    Ok(LedgerEntry { at: Timestamp::from_millis(at), outcome, request_id })
 }
 
 fn read_release(released: Released<'_>) -> Result<Release, Unreadable> {
@@ -151,8 +166,11 @@ fn read_release(released: Released<'_>) -> Result<Release, Unreadable> {
     })
 }
 
+/// How the outcomes are written that a ledger usually has.
+const LETTERS: [(&str, &str); 3] = [("e", "existing"), ("u", "updated"), ("r", "rejected")];
+
 /// The verdict that a ledger names, as the text that lives for ever.
-fn outcome_named(name: &str) -> Option<&'static str> {
+fn outcome_named(written: &str) -> Option<&'static str> {
     let all = [
         Verdict::Created,
         Verdict::Replaced(Vec::new()),
@@ -160,7 +178,8 @@ fn outcome_named(name: &str) -> Option<&'static str> {
         Verdict::Updated(Vec::new()),
         Verdict::Rejected,
     ];
-    all.iter().map(Verdict::name).find(|known| *known == name)
+    let letter = LETTERS.iter().find(|(letter, _)| *letter == written).map(|(_, name)| *name);
+    letter.or_else(|| all.iter().map(Verdict::name).find(|known| *known == written))
 }
 
 #[cfg(test)]

@@ -37,18 +37,40 @@ fn each_part_stands_alone() {
 }
 
 #[test]
-fn a_ledger_of_format_1_reads_as_it_was_written() {
+fn a_ledger_of_format_2_reads_as_it_was_written() {
     let at = draft::at(1).millis();
     let text = format!(
         r#"{{"count":12,"recent":[{{"at":{at},"outcome":"existing"}},{{"at":{at},"outcome":"rejected","request_id":"r-1"}}]}}"#
     );
+    assert_eq!(read(Some(&text)).unwrap().ledger, ledger());
+}
+
+#[test]
+fn a_ledger_is_short() {
+    let at = draft::at(1).millis();
+    let text = format!(r#"{{"count":12,"recent":[[{at},"e",null],[0,"r","r-1"]]}}"#);
     assert_eq!(check(&ledger(), None, None), Some(text));
+}
+
+#[test]
+fn entries_of_any_order_and_outcome_come_back() {
+    let outcomes = ["created", "replaced", "existing", "updated", "rejected"];
+    let moments = [i64::MAX, i64::MIN, -1, 0, 1];
+    let entries = outcomes.into_iter().zip(moments).map(|(outcome, millis)| LedgerEntry {
+        at: Timestamp::from_millis(millis),
+        outcome,
+        request_id: Some("req_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f".into()),
+    });
+    check(&Ledger::restored(5, entries.collect()), None, None);
 }
 
 #[test]
 fn what_nobody_wrote_is_damage() {
     for text in [
         r#"{"count":1,"recent":[{"at":1,"outcome":"vanished"}]}"#,
+        r#"{"count":1,"recent":[[1,"v",null]]}"#,
+        r#"{"count":1,"recent":[[1,"e","=short"]]}"#,
+        r#"{"count":1,"recent":[[1]]}"#,
         r#"{"released":{"at":1,"key":"short","by":"operator"}}"#,
         r#"{"released":{"at":1}}"#,
         r#"{"from_the_future":1}"#,
