@@ -3,11 +3,7 @@
 //! Both ways take every field apart by name, so that a new one cannot be forgotten.
 
 pub(crate) mod cells;
-mod failure;
 mod job;
-mod ledger;
-mod options;
-mod policy;
 mod status;
 
 use hapax_core::unique::Key;

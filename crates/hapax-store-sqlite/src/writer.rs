@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hapax_core::Rules;
+use hapax_store::Weight;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -15,7 +16,7 @@ use crate::inbox::Inbox;
 use crate::index::Index;
 use crate::progress::{Progress, Watchman};
 use crate::read::Readers;
-use crate::request::{Answered, Request, Weight};
+use crate::request::{Answered, Request};
 use crate::syncer::{Sealed, Syncer};
 use crate::tables::{Numbers, Tables};
 use crate::{FatalError, Fault};

@@ -3,16 +3,19 @@
 
 mod answer;
 mod claim;
+pub mod desk;
 mod error;
 mod holders;
 mod memo;
 mod memory;
 mod op;
 mod page;
+pub mod record;
 mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
 mod totals;
+mod weight;
 
 pub use answer::{ANSWER_BYTES_MAX, Answer, Change, Done, Growth};
 pub use claim::{CLAIM_BYTES_MAX, Claim, EXPIRED_PER_CLAIM_MAX, Tray};
@@ -24,3 +27,4 @@ pub use op::{Action, Op};
 pub use page::{DeadLetterQuery, Page, QueueQuery};
 pub use store::{Advance, CommitFacts, CommitObserver, Reply, Store};
 pub use totals::{Counts, QueueFacts, Totals};
+pub use weight::Weight;

@@ -3,9 +3,9 @@
 
 mod claim;
 mod commit;
-mod contents;
+pub(crate) mod contents;
 mod keys;
-mod memos;
+pub(crate) mod memos;
 mod reads;
 
 use std::future::ready;

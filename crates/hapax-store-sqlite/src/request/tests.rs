@@ -1,13 +1,14 @@
 //! What counts against the size of a group.
 
 use hapax_core::unique::Key;
-use hapax_core::{Claimant, Directive, Handback, SpecPatch, StateSet};
+use hapax_core::{Claimant, Directive, Event, Handback, Json, SpecPatch, StateSet, WorkerError};
+use hapax_store::Action;
 
 use super::*;
 use crate::draft;
 
 fn weight(event: Event) -> (usize, usize) {
-    let Weight { jobs, bytes } = weight_of_op(&draft::step(draft::at(0), draft::id(1), event));
+    let Weight { jobs, bytes } = Weight::of(&draft::step(draft::at(0), draft::id(1), event));
     (jobs, bytes)
 }
 
@@ -40,7 +41,7 @@ fn a_step_of_several_holders_weighs_as_much_as_its_limit_lets_it() {
     let weight = |limit| {
         let event = Event::Release { reason: Some("it hangs".into()) };
         let action = Action::StepHolders { key: Key::of_text("a"), states: StateSet::ALL, event, limit };
-        let Weight { jobs, bytes } = weight_of_op(&Op { now: draft::at(0), action });
+        let Weight { jobs, bytes } = Weight::of(&Op { now: draft::at(0), action });
         (jobs, bytes)
     };
     assert_eq!(weight(3), (3, 24));
@@ -52,7 +53,7 @@ fn a_list_of_jobs_weighs_the_same_together_and_one_by_one() {
     let jobs = || vec![draft::incoming(1, draft::spec()), draft::incoming(2, draft::spec())];
     let all = Action::EnqueueAll { incoming: jobs(), memo: None };
     let each = Action::EnqueueEach { incoming: jobs(), memo: None };
-    let [all, each] = [all, each].map(|action| weight_of_op(&Op { now: draft::at(0), action }));
+    let [all, each] = [all, each].map(|action| Weight::of(&Op { now: draft::at(0), action }));
     assert_eq!((all.jobs, all.bytes), (2, 2 * ("[1, 2.50]".len() + 2 * "{}".len())));
     assert_eq!((each.jobs, each.bytes), (all.jobs, all.bytes));
 }

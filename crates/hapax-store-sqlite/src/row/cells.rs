@@ -31,6 +31,10 @@ impl<'r> Cells<'r> {
         Fault::Damaged { table: self.table, column: self.columns[column], seq: self.seq, found }
     }
 
+    pub(crate) fn damaged_by_name(&self, column: &'static str, found: &'static str) -> Fault {
+        Fault::Damaged { table: self.table, column, seq: self.seq, found }
+    }
+
     fn value(&self, column: usize) -> Result<ValueRef<'r>, Fault> {
         self.row.get_ref(column).map_err(Fault::of("read a cell"))
     }
@@ -100,10 +104,4 @@ impl<'r> Cells<'r> {
         let span = |millis| u64::try_from(millis).map_err(|_| self.damaged(column, "negative"));
         Ok(self.optional_int(column)?.map(span).transpose()?.map(Duration::from_millis))
     }
-}
-
-/// A span as the tables keep it. Milliseconds are the precision of everything the server says about time;
-/// what is finer rounds up, so that no span becomes zero.
-pub(crate) fn millis(span: Duration) -> i64 {
-    i64::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }

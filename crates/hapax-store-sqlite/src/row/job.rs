@@ -2,10 +2,11 @@
 
 use hapax_core::unique::Key;
 use hapax_core::{Job, JobType, Json, Priority, QueueName, Spec};
+use hapax_store::record::{options, policy};
 use rusqlite::{Row, Statement, ToSql};
 
 use super::cells::Cells;
-use super::{Body, Stored, options, policy};
+use super::{Body, Stored};
 use crate::Fault;
 
 pub(super) const TABLE: &str = "jobs";

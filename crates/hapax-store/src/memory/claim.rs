@@ -6,7 +6,7 @@ use super::contents::{Contents, Seq};
 use crate::{Advance, Change, Claim, Tray};
 
 impl Contents {
-    pub(super) fn claim(&mut self, claim: &Claim) -> Vec<Change> {
+    pub(crate) fn claim(&mut self, claim: &Claim) -> Vec<Change> {
         let mut changes = Vec::new();
         let mut tray = Tray::default();
         for queue in &claim.queues {
@@ -33,7 +33,7 @@ impl Contents {
 
     /// Each due job takes one step, so nothing can go round in circles here: a job that is due again at once
     /// waits for the next call.
-    pub(super) fn advance(&mut self, now: Timestamp, limit: usize, chance: Chance) -> Advance {
+    pub(crate) fn advance(&mut self, now: Timestamp, limit: usize, chance: Chance) -> Advance {
         let due = self.timers.range(..=(now, Seq::MAX)).take(limit);
         let due: Vec<JobId> = due.filter_map(|(_, seq)| self.at(*seq)).map(|job| job.id).collect();
         let step = |id| self.step(id, Event::TimePassed { chance }, now).ok();

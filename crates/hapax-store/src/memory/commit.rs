@@ -13,7 +13,7 @@ use super::memos::Recalled;
 use crate::{Action, Answer, Change, Done, Growth, Memo, Op};
 
 impl Contents {
-    pub(super) fn apply(&mut self, op: Op) -> Answer {
+    pub(crate) fn apply(&mut self, op: Op) -> Answer {
         let Op { now, action } = op;
         match action {
             Action::Enqueue { incoming, memo } => self.remembering(memo, now, |contents| {

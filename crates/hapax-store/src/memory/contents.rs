@@ -11,22 +11,22 @@ use super::memos::Memos;
 use crate::{Counts, QueueFacts, Totals};
 
 /// A job's number in the order of insertion. Never used twice.
-pub(super) type Seq = u64;
+pub(crate) type Seq = u64;
 
 /// A stored job.
 #[derive(Debug, Clone)]
-struct Row {
-    job: Job,
+pub(crate) struct Row {
+    pub(crate) job: Job,
     /// Its place among all that ever became available. A number and not a time, so that the order outlives a
     /// clock that is set back.
-    turn: u64,
+    pub(crate) turn: u64,
 }
 
 /// A queue that was used at least once.
 #[derive(Debug)]
-pub(super) struct Queue {
-    pub(super) paused: bool,
-    pub(super) created_at: Timestamp,
+pub(crate) struct Queue {
+    pub(crate) paused: bool,
+    pub(crate) created_at: Timestamp,
     pub(super) counts: Counts,
     /// The available jobs, next one first.
     pub(super) line: BTreeSet<(Reverse<Priority>, u64, Seq)>,
@@ -34,7 +34,7 @@ pub(super) struct Queue {
 
 /// Jobs, and every index over them.
 #[derive(Debug)]
-pub(super) struct Contents {
+pub(crate) struct Contents {
     pub(super) rules: Rules,
     rows: BTreeMap<Seq, Row>,
     ids: HashMap<JobId, Seq>,
@@ -47,11 +47,13 @@ pub(super) struct Contents {
     pub(super) timers: BTreeSet<(Timestamp, Seq)>,
     pub(super) dead_letters: BTreeSet<(Timestamp, JobId)>,
     pub(super) totals: Totals,
-    pub(super) memos: Memos,
+    pub(crate) memos: Memos,
     last_seq: Seq,
     last_turn: u64,
     /// How to take back what happened since an atomic section began; nothing outside of one.
     undo: Option<Undo>,
+    /// What rows were before anything happened to them, for whoever has to write down what changed.
+    journal: Option<BTreeMap<Seq, Option<Row>>>,
 }
 
 /// What an atomic section changed.
@@ -80,14 +82,35 @@ impl Contents {
             last_seq: 0,
             last_turn: 0,
             undo: None,
+            journal: None,
         }
+    }
+
+    /// No stored jobs yet, and new ones get numbers above this one. From here on a journal is kept.
+    pub(crate) fn above(rules: Rules, number: u64) -> Contents {
+        let journal = Some(BTreeMap::new());
+        Contents { last_seq: number, last_turn: number, journal, ..Contents::new(rules) }
+    }
+
+    /// Takes in a job as it stands elsewhere: no change, so the journal does not show it.
+    pub(crate) fn lay(&mut self, seq: Seq, row: Row) {
+        self.queue_for(&row.job.spec.queue, row.job.created_at);
+        let journal = self.journal.take();
+        self.swap(seq, Some(row));
+        self.journal = journal;
+    }
+
+    /// The rows that changed, as they were and as they are.
+    pub(crate) fn take_journal(&mut self) -> Vec<(Seq, Option<Row>, Option<Row>)> {
+        let journal = self.journal.replace(BTreeMap::new()).unwrap_or_default();
+        journal.into_iter().map(|(seq, before)| (seq, before, self.rows.get(&seq).cloned())).collect()
     }
 
     pub(super) fn clear(&mut self) {
         *self = Contents::new(self.rules.clone());
     }
 
-    pub(super) fn get(&self, id: JobId) -> Option<&Job> {
+    pub(crate) fn get(&self, id: JobId) -> Option<&Job> {
         self.ids.get(&id).and_then(|seq| self.at(*seq))
     }
 
@@ -132,7 +155,7 @@ impl Contents {
     }
 
     /// The queue of that name, made if it was never used.
-    pub(super) fn queue_for(&mut self, name: &QueueName, now: Timestamp) -> &mut Queue {
+    pub(crate) fn queue_for(&mut self, name: &QueueName, now: Timestamp) -> &mut Queue {
         if let Some(undo) = &mut self.undo
             && !self.queues.contains_key(name)
         {
@@ -170,6 +193,9 @@ impl Contents {
         if let Some(row) = next {
             self.list(seq, &row);
             self.rows.insert(seq, row);
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.entry(seq).or_insert_with(|| previous.clone());
         }
         if let Some(undo) = &mut self.undo {
             undo.rows.entry(seq).or_insert(previous);

@@ -8,16 +8,20 @@ use crate::{Answer, MEMO_KEPT, Memo, MemoKey, Remembered};
 
 /// Remembered answers by key and by age.
 #[derive(Debug, Default)]
-pub(super) struct Memos {
+pub(crate) struct Memos {
     by_key: HashMap<MemoKey, Kept>,
     by_age: BTreeSet<(Timestamp, MemoKey)>,
 }
 
-#[derive(Debug)]
-struct Kept {
-    since: Timestamp,
-    fingerprint: [u8; 32],
-    reply: Remembered,
+/// An answer that is remembered.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Since when.
+    pub since: Timestamp,
+    /// Of which request.
+    pub fingerprint: [u8; 32],
+    /// The answer.
+    pub reply: Remembered,
 }
 
 /// What is known about a request.
@@ -41,11 +45,21 @@ impl Memos {
 
     pub(super) fn keep(&mut self, memo: Memo, answer: &Answer, now: Timestamp) {
         let Memo { key, fingerprint, render } = memo;
-        let kept = Kept { since: now, fingerprint, reply: render(answer) };
-        if let Some(old) = self.by_key.insert(key.clone(), kept) {
-            self.by_age.remove(&(old.since, key.clone()));
+        self.lay(key, Kept { since: now, fingerprint, reply: render(answer) });
+    }
+
+    pub(crate) fn lay(&mut self, key: MemoKey, kept: Kept) {
+        self.by_age.insert((kept.since, key.clone()));
+        let since = kept.since;
+        if let Some(old) = self.by_key.insert(key.clone(), kept)
+            && old.since != since
+        {
+            self.by_age.remove(&(old.since, key));
         }
-        self.by_age.insert((now, key));
+    }
+
+    pub(crate) fn get(&self, key: &MemoKey) -> Option<&Kept> {
+        self.by_key.get(key)
     }
 
     pub(super) fn forget(&mut self, now: Timestamp) {

@@ -3,10 +3,13 @@
 use hapax_core::unique::Key;
 
 use super::*;
-use crate::draft;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(1_700_000_000_000 + millis)
+}
 
 fn ledger() -> Ledger {
-    let entry = |outcome, request_id| LedgerEntry { at: draft::at(1), outcome, request_id };
+    let entry = |outcome, request_id| LedgerEntry { at: at(1), outcome, request_id };
     Ledger::restored(12, vec![entry("existing", None), entry("rejected", Some("r-1".into()))])
 }
 
@@ -24,21 +27,21 @@ fn a_job_that_turned_nobody_away_and_kept_its_key_has_none() {
 
 #[test]
 fn each_part_stands_alone() {
-    let start = draft::at(0).millis();
-    let text = check(&Ledger::default(), None, Some(draft::at(0))).unwrap();
+    let start = at(0).millis();
+    let text = check(&Ledger::default(), None, Some(at(0))).unwrap();
     assert_eq!(text, format!(r#"{{"count":0,"recent":[],"first_start":{start}}}"#));
     for by in Releaser::ALL {
         for reason in [None, Some("it \"hangs\"".into())] {
-            let release = Release { at: draft::at(2), key: Key::of_text("a"), by, reason };
+            let release = Release { at: at(2), key: Key::of_text("a"), by, reason };
             check(&Ledger::default(), Some(&release), None);
-            check(&ledger(), Some(&release), Some(draft::at(3)));
+            check(&ledger(), Some(&release), Some(at(3)));
         }
     }
 }
 
 #[test]
 fn a_ledger_of_format_2_reads_as_it_was_written() {
-    let at = draft::at(1).millis();
+    let at = at(1).millis();
     let text = format!(
         r#"{{"count":12,"recent":[{{"at":{at},"outcome":"existing"}},{{"at":{at},"outcome":"rejected","request_id":"r-1"}}]}}"#
     );
@@ -47,7 +50,7 @@ fn a_ledger_of_format_2_reads_as_it_was_written() {
 
 #[test]
 fn a_ledger_is_short() {
-    let at = draft::at(1).millis();
+    let at = at(1).millis();
     let text = format!(r#"{{"count":12,"recent":[[{at},"e",null],[0,"r","r-1"]]}}"#);
     assert_eq!(check(&ledger(), None, None), Some(text));
 }
@@ -82,6 +85,6 @@ fn what_nobody_wrote_is_damage() {
 #[test]
 fn names_of_requests_are_escaped_where_they_have_to_be() {
     let id = "\"\\\n\u{1}é";
-    let entry = LedgerEntry { at: draft::at(1), outcome: "existing", request_id: Some(id.into()) };
+    let entry = LedgerEntry { at: at(1), outcome: "existing", request_id: Some(id.into()) };
     check(&Ledger::restored(1, vec![entry]), None, None);
 }

@@ -6,8 +6,7 @@ use hapax_core::{Failure, History, Json, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::options::Unreadable;
-use super::policy::json;
+use super::{Unreadable, json};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +32,8 @@ struct Entry<'a> {
     backtrace: Vec<Cow<'a, str>>,
 }
 
-pub(super) fn write_history(history: &History) -> Option<String> {
+/// The text for the column.
+pub fn write(history: &History) -> Option<String> {
     if history.entries().is_empty() {
         return None;
     }
@@ -60,7 +60,8 @@ fn raw(json: &Json) -> &RawValue {
     serde_json::from_str(json.as_str()).expect("a Json holds one valid value")
 }
 
-pub(super) fn read_history(text: Option<&str>) -> Result<History, Unreadable> {
+/// What the text says.
+pub fn read(text: Option<&str>) -> Result<History, Unreadable> {
     let Some(text) = text else { return Ok(History::default()) };
     let Errors { current, entries } = serde_json::from_str(text)?;
     Ok(History::restored(entries.into_iter().map(read_failure).collect(), current))

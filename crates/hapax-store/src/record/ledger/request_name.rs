@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use hapax_core::JobId;
 
-use super::super::options::Unreadable;
-use super::super::policy::json;
+use super::super::{Unreadable, json};
 
 const MADE_HERE: &str = "req_";
 /// Stands before the digits, and once more before any other name that begins with it.

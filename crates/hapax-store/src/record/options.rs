@@ -10,22 +10,30 @@ use hapax_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::cells::millis;
+use super::{Unreadable, json, millis, span};
 
 /// The parts of a job that have columns of their own.
-pub(super) struct Columns {
-    pub(super) kind: JobType,
-    pub(super) queue: QueueName,
-    pub(super) priority: Priority,
-    pub(super) unique: Option<Uniqueness>,
-    pub(super) args: Json,
-    pub(super) meta: Json,
-    pub(super) extra: Json,
+#[derive(Debug)]
+pub struct Columns {
+    /// `type`.
+    pub kind: JobType,
+    /// `queue`.
+    pub queue: QueueName,
+    /// `priority`.
+    pub priority: Priority,
+    /// `policy`.
+    pub unique: Option<Uniqueness>,
+    /// `args`.
+    pub args: Json,
+    /// `meta`.
+    pub meta: Json,
+    /// `extra`.
+    pub extra: Json,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Options<'a> {
+struct Options<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     retry: Option<Retry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -76,17 +84,8 @@ enum BackoffName {
     Polynomial,
 }
 
-/// Text that is not what `write` makes.
-#[derive(Debug)]
-pub(super) struct Unreadable;
-
-impl From<serde_json::Error> for Unreadable {
-    fn from(_: serde_json::Error) -> Unreadable {
-        Unreadable
-    }
-}
-
-pub(super) fn write(spec: &Spec) -> Option<String> {
+/// The text for the column.
+pub fn write(spec: &Spec) -> Option<String> {
     let Spec {
         kind: _,
         queue: _,
@@ -117,7 +116,7 @@ pub(super) fn write(spec: &Spec) -> Option<String> {
         return None;
     }
     let moment = |given: &'_ Option<GivenTime>| given.clone().map(moment);
-    Some(super::policy::json(&Options {
+    Some(json(&Options {
         retry: retry.map(write_retry),
         tags: tags.iter().map(|tag| Cow::Borrowed(&**tag)).collect(),
         schema: schema.as_deref().map(Cow::Borrowed),
@@ -163,7 +162,8 @@ fn write_retry(retry: &RetryPolicy) -> Retry<'_> {
     }
 }
 
-pub(super) fn read(text: Option<&str>) -> Result<Decoded, Unreadable> {
+/// What the text says.
+pub fn read(text: Option<&str>) -> Result<Decoded, Unreadable> {
     let Some(text) = text else { return Ok(Decoded::default()) };
     let Options {
         retry,
@@ -190,7 +190,8 @@ pub(super) fn read(text: Option<&str>) -> Result<Decoded, Unreadable> {
 }
 
 /// The column, read.
-pub(super) struct Decoded {
+#[derive(Debug)]
+pub struct Decoded {
     retry: RetryPolicy,
     tags: Vec<Box<str>>,
     schema: Option<Box<str>>,
@@ -217,7 +218,8 @@ impl Default for Decoded {
 }
 
 impl Decoded {
-    pub(super) fn with(self, columns: Columns) -> Spec {
+    /// The whole of what the client asked for.
+    pub fn with(self, columns: Columns) -> Spec {
         let Columns { kind, queue, priority, unique, args, meta, extra } = columns;
         let Decoded { retry, tags, schema, scheduled_at, expires_at, timeout, visibility_timeout, delivery } =
             self;
@@ -239,11 +241,6 @@ impl Decoded {
             extra,
         }
     }
-}
-
-/// A span as the column keeps it.
-pub(super) fn span(millis: i64) -> Result<Duration, Unreadable> {
-    u64::try_from(millis).map(Duration::from_millis).map_err(|_| Unreadable)
 }
 
 fn read_moment(moment: Moment<'_>) -> GivenTime {

@@ -11,15 +11,17 @@ use hapax_core::unique::{Ledger, LedgerEntry, Release, Releaser};
 use hapax_core::{Timestamp, Verdict};
 use serde::{Deserialize, Serialize};
 
-use super::options::Unreadable;
-use super::policy::{json, named};
+use super::{Unreadable, json, named};
 
 /// What the column is about.
 #[derive(Debug, Default)]
-pub(super) struct Holding {
-    pub(super) ledger: Ledger,
-    pub(super) released: Option<Release>,
-    pub(super) first_start: Option<Timestamp>,
+pub struct Holding {
+    /// What the job turned away.
+    pub ledger: Ledger,
+    /// How it lost its key.
+    pub released: Option<Release>,
+    /// When it was to start before duplicates moved that.
+    pub first_start: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -63,12 +65,8 @@ struct Released<'a> {
     reason: Option<Cow<'a, str>>,
 }
 
-/// By hand: a ledger is written again for each duplicate, and this takes 40 % of the instructions that serde takes.
-pub(super) fn write(
-    ledger: &Ledger,
-    released: Option<&Release>,
-    first_start: Option<Timestamp>,
-) -> Option<String> {
+/// The text for the column. By hand: a ledger is written again for each duplicate, and this takes 40 % of the instructions that serde takes.
+pub fn write(ledger: &Ledger, released: Option<&Release>, first_start: Option<Timestamp>) -> Option<String> {
     /// An entry whose request the server named.
     const EACH: usize = 40;
 
@@ -127,7 +125,8 @@ fn write_release(release: &Release) -> Released<'_> {
     }
 }
 
-pub(super) fn read(text: Option<&str>) -> Result<Holding, Unreadable> {
+/// What the text says.
+pub fn read(text: Option<&str>) -> Result<Holding, Unreadable> {
     let Some(text) = text else { return Ok(Holding::default()) };
     let Column { count, recent, released, first_start } = serde_json::from_str(text)?;
     let mut before = 0;

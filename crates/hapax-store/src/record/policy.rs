@@ -10,8 +10,7 @@ use hapax_core::unique::{
 use hapax_core::{State, StateSet};
 use serde::{Deserialize, Serialize};
 
-use super::cells::millis;
-use super::options::{Unreadable, span};
+use super::{Unreadable, json, millis, named, span};
 
 /// Either form. Not an enum without a tag: serde would copy each text before it looked at the first member, for
 /// every unique job at every start.
@@ -54,7 +53,8 @@ struct Wait {
     max_wait_ms: Option<i64>,
 }
 
-pub(super) fn write(uniqueness: &Uniqueness) -> String {
+/// The text for the column.
+pub fn write(uniqueness: &Uniqueness) -> String {
     json(&match uniqueness {
         Uniqueness::Policy(policy) => write_policy(policy),
         Uniqueness::JobKey(JobKey { name, mode }) => Column {
@@ -118,7 +118,8 @@ fn write_debounce(debounce: Debounce) -> Wait {
     Wait { wait_ms: millis(wait), max_wait_ms: max_wait.map(millis) }
 }
 
-pub(super) fn read(text: &str) -> Result<Uniqueness, Unreadable> {
+/// What the text says.
+pub fn read(text: &str) -> Result<Uniqueness, Unreadable> {
     let mut column: Column<'_> = serde_json::from_str(text)?;
     match (column.job_key.take(), column.mode.take()) {
         (None, None) => read_policy(column).map(Uniqueness::Policy),
@@ -176,17 +177,6 @@ fn read_debounce(debounce: Wait) -> Result<Debounce, Unreadable> {
     Ok(Debounce { wait: span(wait_ms)?, max_wait: max_wait_ms.map(span).transpose()? })
 }
 
-/// The value of that name, among all there are.
-pub(super) fn named<T: Copy>(
-    name: Option<Cow<'_, str>>,
-    all: &[T],
-    name_of: impl Fn(T) -> &'static str,
-) -> Result<Option<T>, Unreadable> {
-    let find =
-        |name: Cow<'_, str>| all.iter().copied().find(|value| name_of(*value) == name).ok_or(Unreadable);
-    name.map(find).transpose()
-}
-
 fn read_states(names: &[Cow<'_, str>]) -> Result<StateSet, Unreadable> {
     names.iter().map(|name| name.parse::<State>().map_err(|_| Unreadable)).collect()
 }
@@ -200,12 +190,6 @@ fn read_replacement(listed: BTreeMap<Cow<'_, str>, Vec<Cow<'_, str>>>) -> Result
         replacement = replacement.with(state, fields);
     }
     Ok(replacement)
-}
-
-/// The JSON text of a record of ours.
-#[expect(clippy::expect_used, reason = "records hold texts and integers only, and their keys are texts")]
-pub(super) fn json(record: &impl Serialize) -> String {
-    serde_json::to_string(record).expect("a record has a JSON form")
 }
 
 #[cfg(test)]
