@@ -16,7 +16,7 @@ struct Step {
 
 /// Cheapest first: a misplaced space should not cost a build.
 const STEPS: &[Step] = &[
-    Step { name: "tools", what: "rustfmt, clippy and strace are there", run: || done(tools::ensure_all()) },
+    Step { name: "tools", what: "the programs of all steps are there", run: || done(tools::ensure_all()) },
     Step { name: "fmt", what: "cargo fmt --check", run: || done(fmt()) },
     Step { name: "tidy", what: "rules of style and layering", run: || done(tidy::run()) },
     Step { name: "clippy", what: "cargo clippy, warnings denied", run: || done(clippy()) },

@@ -8,7 +8,7 @@ use hapax_core::{Chance, Job, JobId, QueueName, Rules, Timestamp};
 
 use crate::memory::contents::{Contents, Row};
 pub use crate::memory::memos::Kept;
-use crate::{Advance, Answer, Change, Claim, MemoKey, Op};
+use crate::{Advance, Answer, Change, Claim, HolderQuery, Holders, MemoKey, Op};
 
 /// From this number on, numbers are the desk's own: the engine replaces them by real ones, in their order.
 pub const PROVISIONAL: u64 = 1 << 62;
@@ -69,6 +69,11 @@ impl Desk {
     /// The answer that is remembered under this key by now.
     pub fn memo(&self, key: &MemoKey) -> Option<&Kept> {
         self.contents.memos.get(key)
+    }
+
+    /// Those of the jobs on it that a query about a key asks for.
+    pub fn holders(&self, query: &HolderQuery) -> Holders {
+        self.contents.look_up(query)
     }
 
     /// Carries out an operation.

@@ -12,6 +12,11 @@ impl Counts {
         self.0[state as usize]
     }
 
+    /// Says how many are in this state.
+    pub const fn set(&mut self, state: State, number: u64) {
+        self.0[state as usize] = number;
+    }
+
     /// One more in this state.
     pub const fn add(&mut self, state: State) {
         self.0[state as usize] += 1;

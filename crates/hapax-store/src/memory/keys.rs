@@ -9,7 +9,7 @@ use super::contents::{Contents, Seq};
 use crate::{HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery, Holders};
 
 impl Contents {
-    pub(super) fn look_up(&self, query: &HolderQuery) -> Holders {
+    pub(crate) fn look_up(&self, query: &HolderQuery) -> Holders {
         let mut all = self.holders(&query.key);
         all.sort_by_key(|job| Reverse((job.created_at, job.id)));
         let (ended, live): (Vec<Job>, Vec<Job>) = all.into_iter().partition(|job| job.state().is_terminal());

@@ -13,6 +13,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "hapax-core", may_use: &[] },
     Layer { name: "hapax-wire", may_use: &["hapax-core"] },
     Layer { name: "hapax-store", may_use: &["hapax-core"] },
+    Layer { name: "hapax-pg-cluster", may_use: &[] },
     Layer { name: "hapax-store-sqlite", may_use: &["hapax-core", "hapax-store"] },
     Layer { name: "hapax-broker", may_use: &["hapax-core", "hapax-store"] },
     Layer { name: "hapax-http", may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-wire"] },

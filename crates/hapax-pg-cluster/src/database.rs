@@ -1,0 +1,38 @@
+//! One test's own database.
+
+use crate::error::Error;
+use crate::psql::Psql;
+
+/// Dropped with this value, whoever is still connected.
+#[derive(Debug)]
+pub struct Database {
+    psql: Psql,
+    name: String,
+}
+
+impl Database {
+    pub(crate) fn create(psql: &Psql, name: String, template: &str) -> Result<Self, Error> {
+        psql.administer(&format!("CREATE DATABASE {name} TEMPLATE {template}"))?;
+        Ok(Self { psql: psql.clone(), name })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn url(&self) -> String {
+        self.psql.url(&self.name)
+    }
+
+    /// The rows as text, one per line, columns apart by `|`.
+    pub fn query(&self, sql: &str) -> Result<String, Error> {
+        self.psql.query(&self.name, sql)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // The server may be stopped or gone, and then the database is no burden.
+        let _ = self.psql.administer(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+    }
+}

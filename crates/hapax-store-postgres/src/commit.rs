@@ -1,0 +1,202 @@
+//! Operations of many callers in one transaction: lock, fetch, let the desk decide, write, commit.
+
+use std::collections::{BTreeSet, HashSet};
+
+use deadpool_postgres::Object;
+use hapax_core::unique::{Key, Uniqueness};
+use hapax_core::{Job, JobId, StateSet, Timestamp};
+use hapax_store::desk::Desk;
+use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
+use uuid::Uuid;
+
+use crate::Fault;
+use crate::load::{Loaded, Wanted};
+use crate::locks::{self, Lock};
+use crate::memo;
+use crate::row::uuid;
+use crate::save::{Numbers, Rest, Then, Writers, save};
+use crate::store::Engine;
+use crate::transaction::{Patience, Transaction};
+
+/// What became of a request in a group.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    Answered(Vec<Answer>),
+    /// Somebody else holds what it needs; nothing of it was done.
+    Held,
+}
+
+/// Carries out what can be carried out without waiting for others, and commits it.
+pub(crate) async fn together(
+    engine: &Engine,
+    client: &Object,
+    requests: &[Vec<Op>],
+) -> Result<Vec<Fate>, StoreError> {
+    let transaction = Transaction::new(client, Patience::None);
+    let ready = Ready::prepare(engine, &transaction).await.map_err(Fault::failed)?;
+    let found = find(&transaction, &ready, requests.iter().flatten()).await.map_err(Fault::failed)?;
+    let Found { mut desk, refused, held, memos, mut numbers } = found;
+    let mut now = Timestamp::from_millis(0);
+    let mut fates = Vec::with_capacity(requests.len());
+    for ops in requests {
+        if ops.iter().any(|op| is_held(op, &refused, &held, &desk)) {
+            fates.push(Fate::Held);
+            continue;
+        }
+        now = ops.last().map_or(now, |op| op.now);
+        fates.push(Fate::Answered(ops.iter().map(|op| desk.apply(op.clone())).collect()));
+    }
+    let mut moved = desk.take_moved();
+    numbers.give(&mut moved, &transaction, &ready.numbers).await.map_err(Fault::failed)?;
+    let rest = Rest { now, desk: &desk, memos: &memos };
+    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
+    Ok(fates)
+}
+
+/// The statements of a transaction, ready.
+pub(crate) struct Ready {
+    pub(crate) lock: tokio_postgres::Statement,
+    pub(crate) load: tokio_postgres::Statement,
+    pub(crate) memos: tokio_postgres::Statement,
+    pub(crate) numbers: tokio_postgres::Statement,
+    pub(crate) writers: Writers,
+    rules: hapax_core::Rules,
+}
+
+impl Ready {
+    pub(crate) async fn prepare(engine: &Engine, transaction: &Transaction<'_>) -> Result<Ready, Fault> {
+        let statements = &engine.statements;
+        let (lock, load) = match transaction.patience {
+            Patience::None => (&statements.try_lock, &statements.load),
+            Patience::UntilTimeout => (&statements.lock, &statements.load_waiting),
+        };
+        Ok(Ready {
+            lock: transaction.prepare(lock).await?,
+            load: transaction.prepare(load).await?,
+            memos: transaction.prepare(&statements.memos).await?,
+            numbers: transaction.prepare(&statements.numbers).await?,
+            writers: Writers::prepare(transaction, statements).await?,
+            rules: engine.settings.rules.clone(),
+        })
+    }
+}
+
+/// What a transaction has before it decides.
+struct Found {
+    desk: Desk,
+    /// Locks that others have.
+    refused: BTreeSet<Lock>,
+    held: Held,
+    memos: Vec<MemoKey>,
+    numbers: Numbers,
+}
+
+/// Rows that others have locked, by what would miss them.
+#[derive(Default)]
+struct Held {
+    ids: HashSet<Uuid>,
+    keys: HashSet<Key>,
+}
+
+impl Held {
+    fn note(&mut self, loaded: &Loaded) {
+        for row in &loaded.held {
+            self.ids.extend([row.id].into_iter().chain(row.after));
+            self.keys.extend(row.key);
+        }
+    }
+}
+
+/// Begins the transaction and brings what the operations ask for, in one go, or in two if a job may come back to its
+/// key.
+async fn find<'o>(
+    transaction: &Transaction<'_>,
+    ready: &Ready,
+    ops: impl Iterator<Item = &'o Op> + Clone,
+) -> Result<Found, Fault> {
+    let locks: BTreeSet<Lock> = ops.clone().flat_map(locks::of_op).collect();
+    let memos: BTreeSet<MemoKey> = ops.clone().filter_map(memo::of_op).cloned().collect();
+    let memos: Vec<MemoKey> = memos.into_iter().collect();
+    let mut wanted = Wanted::default();
+    ops.clone().for_each(|op| wanted.add(op));
+    let mut numbers = Numbers::default();
+    let (begun, refused, loaded, recalled, drawn) = tokio::join! {
+        biased;
+        transaction.begin(),
+        locks::take(transaction, &ready.lock, &locks),
+        wanted.load(transaction, &ready.load),
+        memo::load(transaction, &ready.memos, &memos),
+        numbers.draw(transaction, &ready.numbers, ops.clone().map(places).sum()),
+    };
+    begun?;
+    drawn?;
+    let (refused, loaded) = (refused?, loaded?);
+    let mut desk = Desk::new(ready.rules.clone());
+    recalled?.into_iter().for_each(|(key, kept)| desk.lay_memo(key, kept));
+    let mut held = Held::default();
+    held.note(&loaded);
+    let mut beside = Wanted::default();
+    for stored in &loaded.jobs {
+        add_neighbours(&mut beside, &stored.job, ops.clone());
+    }
+    loaded.jobs.into_iter().for_each(|stored| desk.lay(stored));
+    if !beside.is_empty() {
+        let loaded = beside.load(transaction, &ready.load).await?;
+        held.note(&loaded);
+        lay_new(&mut desk, loaded);
+    }
+    Ok(Found { desk, refused, held, memos, numbers })
+}
+
+/// Lays rows that are not there yet.
+pub(crate) fn lay_new(desk: &mut Desk, loaded: Loaded) {
+    for stored in loaded.jobs {
+        if desk.get(stored.job.id).is_none() {
+            desk.lay(stored);
+        }
+    }
+}
+
+/// How many places an operation may need.
+fn places(op: &Op) -> usize {
+    match &op.action {
+        Action::Enqueue { .. } => 1,
+        Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => incoming.len(),
+        // Most acknowledge or prolong; what becomes available draws its number then.
+        Action::Step { .. } | Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => 0,
+    }
+}
+
+/// A job whose policy does not name every live state, or names one in which a job has ended, may come back to its key
+/// by any step: whoever else holds that key has to be seen then.
+fn add_neighbours<'o>(wanted: &mut Wanted, job: &Job, ops: impl Iterator<Item = &'o Op>) {
+    let Some((key, watch)) = job.key.zip(job.spec.unique.as_ref().map(Uniqueness::watch)) else { return };
+    if watch.states == StateSet::INCOMPLETE {
+        return;
+    }
+    for op in ops {
+        if matches!(&op.action, Action::Step { id, .. } if *id == job.id) {
+            wanted.add_key(key, watch, op.now);
+        }
+    }
+}
+
+fn is_held(op: &Op, refused: &BTreeSet<Lock>, held: &Held, desk: &Desk) -> bool {
+    if !refused.is_empty() && locks::of_op(op).iter().any(|lock| refused.contains(lock)) {
+        return true;
+    }
+    if held.ids.is_empty() {
+        return false;
+    }
+    let has_id = |id: JobId| held.ids.contains(&uuid(id));
+    let has_key = |key: Option<&Key>| key.is_some_and(|key| held.keys.contains(key));
+    let of_incoming = |incoming: &hapax_core::Incoming| has_id(incoming.id) || has_key(incoming.key.as_ref());
+    match &op.action {
+        Action::Enqueue { incoming, .. } => of_incoming(incoming),
+        Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => {
+            incoming.iter().any(of_incoming)
+        }
+        Action::Step { id, .. } => has_id(*id) || has_key(desk.get(*id).and_then(|job| job.key.as_ref())),
+        Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => false,
+    }
+}

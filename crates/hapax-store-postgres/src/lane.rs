@@ -1,0 +1,177 @@
+//! Lanes: tasks that take all requests that wait and carry them out together.
+
+use std::sync::Arc;
+
+use hapax_store::{CommitFacts, StoreError, Weight};
+use tokio::sync::mpsc::Receiver;
+use tokio::time::Instant;
+
+use crate::Fault;
+use crate::claim;
+use crate::commit::{self, Fate};
+use crate::connect::{connection, discard};
+use crate::patient;
+use crate::request::{Commit, Fetch};
+use crate::store::Engine;
+
+/// How many requests a lane looks at at a time.
+const REQUESTS_MAX: usize = 1024;
+/// How many jobs one transaction touches at most, unless a single request touches more.
+const JOBS_MAX: usize = 2048;
+/// How many bytes one transaction writes at most, unless a single request has more.
+const BYTES_MAX: usize = 4 << 20;
+
+/// Carries out operations until nobody can ask any more.
+pub(crate) async fn commits(engine: Arc<Engine>, mut inbox: Receiver<Commit>) {
+    let mut waiting = Vec::with_capacity(REQUESTS_MAX);
+    while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
+        let (simple, rare): (Vec<Commit>, Vec<Commit>) = waiting.drain(..).partition(Commit::is_simple);
+        rare.into_iter().for_each(|request| wait_apart(&engine, request));
+        for group in groups(simple) {
+            commit_group(&engine, group).await;
+        }
+    }
+}
+
+/// Splits what waits into groups of a size that one transaction can bear.
+fn groups(requests: Vec<Commit>) -> Vec<Vec<Commit>> {
+    let mut groups: Vec<Vec<Commit>> = Vec::new();
+    let mut total = Weight::default();
+    for request in requests {
+        let weight = request.ops.iter().map(Weight::of).fold(Weight::default(), Weight::plus);
+        total = total.plus(weight);
+        match groups.last_mut() {
+            Some(group) if total.jobs <= JOBS_MAX && total.bytes <= BYTES_MAX => group.push(request),
+            _ => {
+                total = weight;
+                groups.push(vec![request]);
+            }
+        }
+    }
+    groups
+}
+
+async fn commit_group(engine: &Arc<Engine>, group: Vec<Commit>) {
+    let (ops, callers): (Vec<_>, Vec<_>) =
+        group.into_iter().map(|Commit { ops, caller }| (ops, caller)).unzip();
+    match carry_out(engine, &ops).await {
+        Ok(fates) => {
+            for ((ops, caller), fate) in ops.into_iter().zip(callers).zip(fates) {
+                match fate {
+                    // One that does not wait any more misses nothing: it will ask again.
+                    Fate::Answered(answers) => drop(caller.send(Ok(answers))),
+                    Fate::Held => wait_apart(engine, Commit { ops, caller }),
+                }
+            }
+        }
+        Err(Undone::Together) => {
+            for (ops, caller) in ops.into_iter().zip(callers) {
+                wait_apart(engine, Commit { ops, caller });
+            }
+        }
+        Err(Undone::Failed(error)) => {
+            callers.into_iter().for_each(|caller| drop(caller.send(Err(error.clone()))));
+        }
+    }
+}
+
+/// Why a group came to nothing.
+enum Undone {
+    /// One of its requests stood in the way of the others: each goes its own way.
+    Together,
+    Failed(StoreError),
+}
+
+async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result<Vec<Fate>, Undone> {
+    let operations = requests.iter().map(Vec::len).sum();
+    // A connection may have died of old age since it was used last, before anything was sent over it.
+    for is_last in [false, true] {
+        let client = connection(&engine.pool).await.map_err(|fault| Undone::Failed(fault.failed()))?;
+        let start = now();
+        let error = match commit::together(engine, &client, requests).await {
+            Ok(fates) => {
+                (engine.settings.observer)(CommitFacts {
+                    operations,
+                    apply: start.elapsed(),
+                    sync: std::time::Duration::ZERO,
+                });
+                return Ok(fates);
+            }
+            Err(error) => error,
+        };
+        discard(client);
+        match fault(&error) {
+            Some(fault) if fault.is_of_the_moment() => return Err(Undone::Together),
+            Some(fault) if fault.is_of_the_connection() && !is_last => {}
+            _ => return Err(Undone::Failed(error)),
+        }
+    }
+    Err(Undone::Together)
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures the work on a group")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// The fault after which nothing was done.
+fn fault(error: &StoreError) -> Option<&Fault> {
+    match error {
+        StoreError::Failed(source) => source.downcast_ref::<Fault>(),
+        StoreError::Unknown(_) | StoreError::Closed => None,
+    }
+}
+
+/// Lets a request wait for its locks, beside the others.
+fn wait_apart(engine: &Arc<Engine>, request: Commit) {
+    let apart = Arc::clone(engine);
+    engine.tasks.spawn(async move {
+        let Commit { ops, caller } = request;
+        drop(caller.send(patient::alone(&apart, &ops).await));
+    });
+}
+
+/// Hands out jobs until nobody can ask any more.
+pub(crate) async fn claims(engine: Arc<Engine>, mut inbox: Receiver<Fetch>) {
+    let mut waiting = Vec::with_capacity(REQUESTS_MAX);
+    while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
+        while let Some(first) = waiting.first() {
+            let queues = first.claim.queues.clone();
+            let mut jobs: usize = 0;
+            let (group, rest): (Vec<Fetch>, Vec<Fetch>) = waiting.drain(..).partition(|fetch| {
+                let is_first = jobs == 0;
+                jobs = jobs.saturating_add(fetch.claim.count.max(1));
+                fetch.claim.queues == queues && (is_first || jobs <= JOBS_MAX)
+            });
+            waiting = rest;
+            claim_group(&engine, group).await;
+        }
+    }
+}
+
+async fn claim_group(engine: &Engine, group: Vec<Fetch>) {
+    let (claims, callers): (Vec<_>, Vec<_>) =
+        group.into_iter().map(|Fetch { claim, caller }| (claim, caller)).unzip();
+    let mut result = Err(StoreError::Closed);
+    for is_last in [false, true] {
+        let client = match connection(&engine.pool).await {
+            Ok(client) => client,
+            Err(fault) => {
+                result = Err(fault.failed());
+                break;
+            }
+        };
+        result = claim::together(engine, &client, &claims).await;
+        let Err(error) = &result else { break };
+        discard(client);
+        let is_worth_another =
+            fault(error).is_some_and(|fault| fault.is_of_the_connection() || fault.is_of_the_moment());
+        if !is_worth_another || is_last {
+            break;
+        }
+    }
+    match result {
+        Ok(taken) => callers.into_iter().zip(taken).for_each(|(caller, taken)| drop(caller.send(Ok(taken)))),
+        Err(error) => callers.into_iter().for_each(|caller| drop(caller.send(Err(error.clone())))),
+    }
+}

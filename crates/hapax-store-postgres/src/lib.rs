@@ -1,0 +1,43 @@
+//! The shared engine: PostgreSQL for truth and for locks, any number of servers on one database.
+//!
+//! ```text
+//! callers ─▶ commit lane ─▶ one transaction: lock keys, fetch and lock rows, decide on a desk, write, commit
+//!        │         └ who met a lock ─▶ patient lane: the same, one request at a time, waiting for its locks
+//!        ├─▶ claim lane ─▶ one transaction: skip locked rows, decide, write, commit
+//!        └─▶ reads
+//! ```
+//!
+//! The lanes never wait for a lock: a key or a row that another server or a transaction of the users holds sends its
+//! request to the patient lane, and nobody else notices. Rules are not here: rows are laid on a
+//! [`Desk`](hapax_store::desk::Desk), which decides as the reference store does.
+#![warn(missing_docs)]
+
+mod connect;
+mod fault;
+mod open;
+mod schema;
+mod settings;
+mod store;
+
+mod advance;
+mod claim;
+mod commit;
+mod lane;
+mod locks;
+mod patient;
+mod request;
+mod statements;
+mod transaction;
+
+mod load;
+mod memo;
+mod queue;
+mod read;
+mod row;
+mod save;
+mod tally;
+
+pub use fault::Fault;
+pub use open::OpenError;
+pub use settings::{SchemaName, Settings};
+pub use store::PostgresStore;

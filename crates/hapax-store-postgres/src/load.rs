@@ -1,0 +1,131 @@
+//! Fetching and locking the rows that operations ask for.
+
+use std::collections::HashSet;
+
+use hapax_core::unique::{Key, Uniqueness, Watch};
+use hapax_core::{JobId, State, StateSet, Timestamp};
+use hapax_store::desk::Numbered;
+use hapax_store::{Action, Op};
+use tokio_postgres::Statement;
+use uuid::Uuid;
+
+use crate::Fault;
+use crate::row::{self, uuid};
+use crate::transaction::Transaction;
+
+/// What to fetch: jobs by name, jobs that carry a key, and who waits for any of them.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    ids: HashSet<JobId>,
+    keys: HashSet<Key>,
+    ended: Vec<(Key, Watch, Timestamp)>,
+}
+
+/// What was fetched.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) jobs: Vec<Numbered>,
+    /// Rows that others hold.
+    pub(crate) held: Vec<Held>,
+}
+
+/// A row that another transaction has locked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    pub(crate) id: Uuid,
+    pub(crate) key: Option<Key>,
+    pub(crate) after: Option<Uuid>,
+}
+
+impl Wanted {
+    /// What an operation asks for at first sight.
+    pub(crate) fn add(&mut self, op: &Op) {
+        match &op.action {
+            Action::Enqueue { incoming, .. } => self.add_incoming(incoming, op.now),
+            Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => {
+                incoming.iter().for_each(|incoming| self.add_incoming(incoming, op.now));
+            }
+            Action::Step { id, .. } => drop(self.ids.insert(*id)),
+            Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => {}
+        }
+    }
+
+    fn add_incoming(&mut self, incoming: &hapax_core::Incoming, now: Timestamp) {
+        self.ids.insert(incoming.id);
+        if let Some((key, watch)) = incoming.key.zip(incoming.spec.unique.as_ref().map(Uniqueness::watch)) {
+            self.add_key(key, watch, now);
+        }
+    }
+
+    pub(crate) fn add_id(&mut self, id: JobId) {
+        self.ids.insert(id);
+    }
+
+    /// Everybody that counts for this watch.
+    pub(crate) fn add_key(&mut self, key: Key, watch: Watch, now: Timestamp) {
+        self.keys.insert(key);
+        let looks_at_ended = !ended(watch.states).is_empty();
+        if looks_at_ended && self.ended.last() != Some(&(key, watch, now)) {
+            self.ended.push((key, watch, now));
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ids.is_empty() && self.keys.is_empty()
+    }
+
+    /// Fetches and locks; from then on nobody else changes these rows until the transaction ends.
+    pub(crate) async fn load(
+        &self,
+        transaction: &Transaction<'_>,
+        statement: &Statement,
+    ) -> Result<Loaded, Fault> {
+        if self.is_empty() {
+            return Ok(Loaded::default());
+        }
+        let ids: Vec<Uuid> = self.ids.iter().copied().map(uuid).collect();
+        let keys: Vec<&[u8]> = self.keys.iter().map(|key| key.bytes().as_slice()).collect();
+        let ended_keys: Vec<&[u8]> = self.ended.iter().map(|(key, ..)| key.bytes().as_slice()).collect();
+        let states: Vec<String> =
+            self.ended.iter().map(|(_, watch, _)| ended(watch.states).join(",")).collect();
+        let since: Vec<Option<i64>> = self.ended.iter().map(|(_, watch, now)| since(*watch, *now)).collect();
+        let anchors: Vec<&str> = self.ended.iter().map(|(_, watch, _)| watch.period_from.name()).collect();
+        let rows = transaction
+            .query(statement, &[&ids, &keys, &ended_keys, &states, &since, &anchors], "fetch jobs")
+            .await?;
+        let mut loaded = Loaded::default();
+        let mut seen = HashSet::new();
+        for row in rows {
+            let id: Option<Uuid> = row.try_get(FIRST).map_err(Fault::of("read a cell"))?;
+            // Who is wanted for two reasons comes twice.
+            if id.is_some_and(|id| !seen.insert(id)) {
+                continue;
+            }
+            if id.is_some() {
+                loaded.jobs.push(row::read(&row, FIRST)?);
+            } else {
+                loaded.held.push(held(&row)?);
+            }
+        }
+        Ok(loaded)
+    }
+}
+
+/// Where the columns of a job begin in a row of `load.sql`.
+const FIRST: usize = 3;
+
+fn held(row: &tokio_postgres::Row) -> Result<Held, Fault> {
+    let failed = Fault::of("read a cell");
+    let key: Option<&[u8]> = row.try_get(1).map_err(&failed)?;
+    let key = key.and_then(|bytes| bytes.try_into().ok()).map(Key::from_bytes);
+    Ok(Held { id: row.try_get(0).map_err(&failed)?, key, after: row.try_get(2).map_err(&failed)? })
+}
+
+pub(crate) fn ended(states: StateSet) -> Vec<&'static str> {
+    states.iter().filter(|state| state.is_terminal()).map(State::name).collect()
+}
+
+/// Holders count whose anchor lies after this. A little too early does no harm: core looks again.
+pub(crate) fn since(watch: Watch, now: Timestamp) -> Option<i64> {
+    watch.period.map(|period| (now - period).millis().saturating_sub(1))
+}

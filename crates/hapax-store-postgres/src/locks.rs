@@ -1,0 +1,61 @@
+//! Locks on names that need not have a row: keys and idempotency keys. Advisory, held until the transaction ends.
+
+use std::collections::BTreeSet;
+
+use hapax_core::unique::Key;
+use hapax_store::{Action, Memo, MemoKey, Op};
+use tokio_postgres::{Row, Statement};
+
+use crate::Fault;
+use crate::transaction::{Patience, Transaction};
+
+/// The number of a lock. Two names may share one: then one waits for the other without need, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Lock(i64);
+
+impl Lock {
+    pub(crate) fn of_key(key: &Key) -> Lock {
+        let bytes = key.bytes();
+        Lock(i64::from_be_bytes([
+            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+        ]))
+    }
+
+    pub(crate) fn of_memo(memo: &MemoKey) -> Lock {
+        Lock::of_key(&Key::of_text(&memo.0))
+    }
+}
+
+/// What has to be locked before an operation may look for rows.
+pub(crate) fn of_op(op: &Op) -> Vec<Lock> {
+    let (incoming, memo) = match &op.action {
+        Action::Enqueue { incoming, memo } => (std::slice::from_ref(&**incoming), memo),
+        Action::EnqueueAll { incoming, memo } | Action::EnqueueEach { incoming, memo } => {
+            (incoming.as_slice(), memo)
+        }
+        Action::StepHolders { key, .. } => return vec![Lock::of_key(key)],
+        Action::Step { .. } | Action::Pause(_) | Action::Resume(_) => return Vec::new(),
+    };
+    let keys = incoming.iter().filter_map(|incoming| incoming.key.as_ref()).map(Lock::of_key);
+    keys.chain(memo.iter().map(|Memo { key, .. }| Lock::of_memo(key))).collect()
+}
+
+/// Takes locks, in one order everywhere, and says which it did not get. The statement fits the patience.
+pub(crate) async fn take(
+    transaction: &Transaction<'_>,
+    statement: &Statement,
+    locks: &BTreeSet<Lock>,
+) -> Result<BTreeSet<Lock>, Fault> {
+    if locks.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let numbers: Vec<i64> = locks.iter().map(|Lock(number)| *number).collect();
+    let rows = transaction.query(statement, &[&numbers], "lock keys").await?;
+    match transaction.patience {
+        Patience::None => {
+            let number = |row: &Row| row.try_get(0).map(Lock).map_err(Fault::of("lock keys"));
+            rows.iter().map(number).collect()
+        }
+        Patience::UntilTimeout => Ok(BTreeSet::new()),
+    }
+}

@@ -1,0 +1,70 @@
+//! Opening a store: reach the database, bring its tables up to date, start the lanes.
+
+use std::sync::Arc;
+
+use tokio::runtime;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::connect::{connection, pool};
+use crate::lane;
+use crate::schema;
+use crate::statements::Statements;
+use crate::store::{Engine, PostgresStore, Tasks};
+use crate::{Fault, SchemaName, Settings};
+
+/// How many requests may wait for a lane.
+const REQUESTS_WAITING_MAX: usize = 8192;
+/// How many requests wait for the locks of others at a time.
+const PATIENT_MAX: usize = 4;
+/// Decisions are quick and the rest is waiting, so that few threads suffice.
+const THREADS: usize = 2;
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The database could not be reached or did not do what was asked.
+    #[error("the database cannot be used")]
+    Database(#[from] Fault),
+    /// A later version of this program was here.
+    #[error("the schema {} has version {found}; this program knows versions up to {known}", .schema.as_str())]
+    Newer {
+        /// Which schema.
+        schema: SchemaName,
+        /// Its version.
+        found: i32,
+        /// The newest one known here.
+        known: i32,
+    },
+    /// The machine gives no threads.
+    #[error("the engine's threads could not be started")]
+    Threads(#[source] std::io::Error),
+}
+
+impl PostgresStore {
+    /// Opens the store and brings its tables up to date. Blocks meanwhile: not for use inside a runtime.
+    pub fn open(settings: Settings) -> Result<PostgresStore, OpenError> {
+        let runtime = runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("hapax-postgres")
+            .enable_all()
+            .build()
+            .map_err(OpenError::Threads)?;
+        let engine = runtime.block_on(reach(settings, runtime.handle().clone()))?;
+        let engine = Arc::new(engine);
+        let (commits, waiting) = mpsc::channel(REQUESTS_WAITING_MAX);
+        engine.tasks.spawn(lane::commits(Arc::clone(&engine), waiting));
+        let (claims, waiting) = mpsc::channel(REQUESTS_WAITING_MAX);
+        engine.tasks.spawn(lane::claims(Arc::clone(&engine), waiting));
+        Ok(PostgresStore::new(engine, commits, claims, runtime))
+    }
+}
+
+async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, OpenError> {
+    let pool = pool(&settings)?;
+    let mut client = connection(&pool).await?;
+    schema::migrate(&mut client, &settings.schema).await?;
+    drop(client);
+    let statements = Statements::of(&settings.schema);
+    let patient = Semaphore::new(PATIENT_MAX);
+    Ok(Engine { settings, pool, statements, patient, tasks: Tasks::new(handle) })
+}

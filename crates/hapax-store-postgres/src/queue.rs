@@ -1,0 +1,55 @@
+//! Queues: facts from the counts, and pauses.
+
+use hapax_core::{QueueName, State, Timestamp};
+use hapax_store::{Counts, Done, QueueFacts};
+use tokio_postgres::Row;
+
+use crate::Fault;
+use crate::store::Engine;
+use crate::tally::Tally;
+use crate::transaction::Transaction;
+
+/// Lets a queue give out jobs or not. Makes the queue if it was never used.
+pub(crate) async fn pause(
+    engine: &Engine,
+    transaction: &Transaction<'_>,
+    name: &QueueName,
+    paused: bool,
+    now: Timestamp,
+) -> Result<Done, Fault> {
+    let statements = &engine.statements;
+    let (change, tally, facts) = (
+        transaction.prepare(if paused { &statements.pause } else { &statements.resume }).await?,
+        transaction.prepare(&statements.tally).await?,
+        transaction.prepare(&statements.queue).await?,
+    );
+    transaction.execute(&change, &[&name.as_str()], "pause or resume a queue").await?;
+    let rows = transaction.query(&facts, &[&name.as_str()], "read a queue").await?;
+    if let Some(row) = rows.first() {
+        return read(row).map(Done::Queue);
+    }
+    Tally::of_queue(name.as_str(), now).write(transaction, &tally).await?;
+    Ok(Done::Queue(QueueFacts { name: name.clone(), paused, created_at: now, counts: Counts::default() }))
+}
+
+/// A row of `queues.sql`.
+pub(crate) fn read(row: &Row) -> Result<QueueFacts, Fault> {
+    let failed = Fault::of("read a queue");
+    let name: &str = row.try_get(0).map_err(&failed)?;
+    Ok(QueueFacts {
+        name: QueueName::parse(name).map_err(|_| Fault::Unreadable("the name of a queue"))?,
+        paused: row.try_get(1).map_err(&failed)?,
+        created_at: Timestamp::from_millis(row.try_get(2).map_err(&failed)?),
+        counts: counts(row, 3)?,
+    })
+}
+
+/// One column per state, from `first` on.
+pub(crate) fn counts(row: &Row, first: usize) -> Result<Counts, Fault> {
+    let mut counts = Counts::default();
+    for state in State::ALL {
+        let number: i64 = row.try_get(first + state as usize).map_err(Fault::of("read counts"))?;
+        counts.set(state, u64::try_from(number).unwrap_or(0));
+    }
+    Ok(counts)
+}

@@ -1,0 +1,272 @@
+//! Many rows as arrays, one per column: what the statements that write take.
+
+use std::borrow::Cow;
+
+use hapax_core::{Job, Rules, Spec, Timestamp, next_due};
+use hapax_store::desk::Numbered;
+use hapax_store::record::{failures, ledger, millis, options, phase, policy};
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::uuid;
+
+type Params<'s> = Vec<&'s (dyn ToSql + Sync)>;
+
+/// What of a job's row is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything.
+    All,
+    /// What became of it: the client's part is as it was.
+    Status,
+}
+
+/// Rows to write, column by column.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet<'j> {
+    body: Body<'j>,
+    status: Status<'j>,
+}
+
+#[derive(Debug, Default)]
+struct Body<'j> {
+    seq: Vec<i64>,
+    kind: Vec<&'j str>,
+    queue: Vec<&'j str>,
+    priority: Vec<i16>,
+    created_at: Vec<i64>,
+    scheduled_at: Vec<Option<i64>>,
+    key: Vec<Option<&'j [u8]>>,
+    policy: Vec<Option<String>>,
+    options: Vec<Option<String>>,
+    args: Vec<&'j str>,
+    meta: Vec<Option<&'j str>>,
+    extra: Vec<Option<&'j str>>,
+}
+
+#[derive(Debug, Default)]
+struct Status<'j> {
+    id: Vec<Uuid>,
+    state: Vec<&'static str>,
+    turn: Vec<i64>,
+    attempt: Vec<i32>,
+    fence: Vec<i64>,
+    at: Vec<Option<i64>>,
+    enqueued_at: Vec<Option<i64>>,
+    activated_at: Vec<Option<i64>>,
+    started_at: Vec<Option<i64>>,
+    token: Vec<Option<Vec<u8>>>,
+    worker: Vec<Option<Cow<'j, str>>>,
+    deadline: Vec<Option<i64>>,
+    lease_ms: Vec<Option<i64>>,
+    times_out_at: Vec<Option<i64>>,
+    detail: Vec<Option<Cow<'j, str>>>,
+    after: Vec<Option<Uuid>>,
+    dead_letter: Vec<bool>,
+    retry_ms: Vec<Option<i64>>,
+    reentered_beside: Vec<Option<Uuid>>,
+    result: Vec<Option<Cow<'j, str>>>,
+    errors: Vec<Option<String>>,
+    ledger: Vec<Option<String>>,
+    due_at: Vec<Option<i64>>,
+}
+
+impl<'j> Sheet<'j> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.status.id.is_empty()
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, stored: &'j Numbered, part: Part, rules: &Rules) {
+        if part == Part::All {
+            self.body.push(stored);
+        }
+        self.status.push(stored, rules);
+    }
+
+    /// The arrays, as the statement for this part takes them.
+    pub(crate) fn params(&self, part: Part) -> Params<'_> {
+        let mut params = self.status.params();
+        if part == Part::All {
+            params.extend(self.body.params());
+        }
+        params
+    }
+}
+
+impl<'j> Body<'j> {
+    fn push(&mut self, stored: &'j Numbered) {
+        let Numbered { seq, turn: _, job } = stored;
+        let Job {
+            spec,
+            key,
+            created_at,
+            // The rest is the business of `Status`.
+            id: _,
+            enqueued_at: _,
+            activated_at: _,
+            started_at: _,
+            attempt: _,
+            fence: _,
+            phase: _,
+            history: _,
+            retry_delay: _,
+            ledger: _,
+            reentered_beside: _,
+            released: _,
+            first_start: _,
+        } = job;
+        let Spec { kind, queue, priority, args, meta, unique, extra, scheduled_at, .. } = &**spec;
+        let unless_empty = |text: &'j str| Some(text).filter(|text| *text != "{}");
+        self.seq.push(number(*seq));
+        self.kind.push(kind.as_str());
+        self.queue.push(queue.as_str());
+        self.priority.push(priority.get().into());
+        self.created_at.push(created_at.millis());
+        self.scheduled_at.push(scheduled_at.as_ref().map(|given| given.at.millis()));
+        self.key.push(key.as_ref().map(|key| key.bytes().as_slice()));
+        self.policy.push(unique.as_ref().map(policy::write));
+        // Takes `Spec` apart without `..`.
+        self.options.push(options::write(spec));
+        self.args.push(args.as_str());
+        self.meta.push(unless_empty(meta.as_str()));
+        self.extra.push(unless_empty(extra.as_str()));
+    }
+
+    fn params(&self) -> Params<'_> {
+        let Body {
+            seq,
+            kind,
+            queue,
+            priority,
+            created_at,
+            scheduled_at,
+            key,
+            policy,
+            options,
+            args,
+            meta,
+            extra,
+        } = self;
+        vec![seq, kind, queue, priority, created_at, scheduled_at, key, policy, options, args, meta, extra]
+    }
+}
+
+impl<'j> Status<'j> {
+    fn push(&mut self, stored: &'j Numbered, rules: &Rules) {
+        let Numbered { seq: _, turn, job } = stored;
+        let Job {
+            id,
+            // What the client asked for is the business of `Body`.
+            spec: _,
+            key: _,
+            created_at: _,
+            enqueued_at,
+            activated_at,
+            started_at,
+            attempt,
+            fence,
+            phase,
+            history,
+            retry_delay,
+            ledger,
+            reentered_beside,
+            released,
+            first_start,
+        } = job;
+        let after = job.waits_for();
+        let phase::Columns {
+            at,
+            token,
+            worker,
+            deadline,
+            lease_ms,
+            times_out_at,
+            detail,
+            dead_letter,
+            result,
+        } = phase::write(phase);
+        let moment = |at: Option<Timestamp>| at.map(Timestamp::millis);
+        self.id.push(uuid(*id));
+        self.state.push(phase.state().name());
+        self.turn.push(number(*turn));
+        self.attempt.push(i32::try_from(*attempt).unwrap_or(i32::MAX));
+        self.fence.push(number(*fence));
+        self.at.push(at);
+        self.enqueued_at.push(moment(*enqueued_at));
+        self.activated_at.push(moment(*activated_at));
+        self.started_at.push(moment(*started_at));
+        self.token.push(token.map(Vec::from));
+        self.worker.push(worker);
+        self.deadline.push(deadline);
+        self.lease_ms.push(lease_ms);
+        self.times_out_at.push(times_out_at);
+        self.detail.push(detail.filter(|_| after.is_none()));
+        self.after.push(after.map(uuid));
+        self.dead_letter.push(dead_letter);
+        self.retry_ms.push(retry_delay.map(millis));
+        self.reentered_beside.push(reentered_beside.map(uuid));
+        self.result.push(result);
+        self.errors.push(failures::write(history));
+        self.ledger.push(ledger::write(ledger, released.as_ref(), *first_start));
+        self.due_at.push(moment(next_due(job, rules)));
+    }
+
+    fn params(&self) -> Params<'_> {
+        let Status {
+            id,
+            state,
+            turn,
+            attempt,
+            fence,
+            at,
+            enqueued_at,
+            activated_at,
+            started_at,
+            token,
+            worker,
+            deadline,
+            lease_ms,
+            times_out_at,
+            detail,
+            after,
+            dead_letter,
+            retry_ms,
+            reentered_beside,
+            result,
+            errors,
+            ledger,
+            due_at,
+        } = self;
+        vec![
+            id,
+            state,
+            turn,
+            attempt,
+            fence,
+            at,
+            enqueued_at,
+            activated_at,
+            started_at,
+            token,
+            worker,
+            deadline,
+            lease_ms,
+            times_out_at,
+            detail,
+            after,
+            dead_letter,
+            retry_ms,
+            reentered_beside,
+            result,
+            errors,
+            ledger,
+            due_at,
+        ]
+    }
+}
+
+/// A place or a fence. None that is larger will ever be reached.
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

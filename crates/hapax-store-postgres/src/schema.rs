@@ -1,0 +1,74 @@
+//! The tables, and the steps that lead to them.
+
+use tokio_postgres::Client;
+
+use crate::settings::SchemaName;
+use crate::{Fault, OpenError};
+
+/// A step. Steps are never changed once they were released; others follow.
+struct Migration {
+    version: i32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "tables", sql: include_str!("sql/0001-tables.sql") }];
+
+/// The newest version that this program knows.
+pub(crate) const VERSION: i32 = 1;
+
+/// Whatever is done here is done by one server at a time: a lock on this number (`hapax` in ASCII) is held meanwhile.
+const LOCK: i64 = 0x0068_6170_6178;
+
+/// Brings the schema to the newest version. Many servers may start at once: one does it, the others wait.
+pub(crate) async fn migrate(client: &mut Client, schema: &SchemaName) -> Result<(), OpenError> {
+    let failed = Fault::of("migrate the schema");
+    let transaction = client.transaction().await.map_err(&failed)?;
+    transaction.query_one("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(&failed)?;
+    let found = version(&transaction, schema).await?;
+    if found > VERSION {
+        return Err(OpenError::Newer { schema: schema.clone(), found, known: VERSION });
+    }
+    let mut steps = String::new();
+    if found == 0 {
+        steps.push_str(&create(schema));
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+        steps.push_str(&step(migration, schema));
+    }
+    transaction.batch_execute(&steps).await.map_err(&failed)?;
+    transaction.commit().await.map_err(&failed)?;
+    Ok(())
+}
+
+/// The version of the schema; 0 if it is not there.
+async fn version(transaction: &tokio_postgres::Transaction<'_>, schema: &SchemaName) -> Result<i32, Fault> {
+    let failed = Fault::of("look for the schema");
+    let table = format!("{}.migrations", schema.as_str());
+    let there: bool = transaction
+        .query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&table])
+        .await
+        .and_then(|row| row.try_get(0))
+        .map_err(&failed)?;
+    if !there {
+        return Ok(0);
+    }
+    let newest = format!("SELECT coalesce(max(version), 0) FROM {table}");
+    transaction.query_one(&newest, &[]).await.and_then(|row| row.try_get(0)).map_err(&failed)
+}
+
+fn create(schema: &SchemaName) -> String {
+    let name = schema.as_str();
+    format!(
+        "CREATE SCHEMA IF NOT EXISTS {name};\n\
+         CREATE TABLE {name}.migrations (version integer PRIMARY KEY, name text NOT NULL, \
+         applied_at timestamptz NOT NULL DEFAULT now());\n"
+    )
+}
+
+fn step(migration: &Migration, schema: &SchemaName) -> String {
+    let Migration { version, name, sql } = migration;
+    let note = format!("INSERT INTO hapax.migrations (version, name) VALUES ({version}, '{name}');\n");
+    schema.statement(&format!("{sql}\n{note}"))
+}

@@ -1,0 +1,110 @@
+-- Times are milliseconds since 1970 by the clock of the database, spans milliseconds; NULL stands for the default.
+
+CREATE TYPE hapax.state AS ENUM
+    ('scheduled', 'available', 'pending', 'active', 'retryable', 'completed', 'cancelled', 'discarded');
+
+-- Places: in the order of acceptance (seq), and among all that ever became available (turn).
+CREATE SEQUENCE hapax.numbers;
+
+CREATE TABLE hapax.jobs (
+    -- What the client asked for.
+    id               uuid        PRIMARY KEY,
+    seq              bigint      NOT NULL,
+    type             text        NOT NULL,
+    queue            text        NOT NULL,
+    priority         smallint    NOT NULL,
+    created_at       bigint      NOT NULL,
+    scheduled_at     bigint,
+    key              bytea       CHECK (octet_length(key) = 32),  -- the unique key that the job carries
+    policy           json,       -- the unique policy, or the job key and its mode
+    options          json,       -- retry, tags, times, delivery
+    args             json        NOT NULL,  -- as sent
+    meta             json,       -- as sent
+    extra            json,       -- attributes that the server does not know
+    -- What became of it.
+    state            hapax.state NOT NULL,
+    turn             bigint      NOT NULL,
+    attempt          integer     NOT NULL,
+    fence            bigint      NOT NULL,
+    at               bigint,     -- start of a scheduled or retryable job, end of a finished one
+    enqueued_at      bigint,
+    activated_at     bigint,
+    started_at       bigint,
+    token            bytea       CHECK (octet_length(token) = 16),  -- the lease: 16 random bytes,
+    worker           text,       -- who holds it,
+    deadline         bigint,     -- until when,
+    lease_ms         bigint,     -- and by how much a heartbeat moves that
+    times_out_at     bigint,
+    detail           text,       -- cancelled: the state before; discarded: the cause
+    after            uuid,       -- pending: the job whose end it waits for
+    dead_letter      boolean     NOT NULL,  -- whether the dead-letter list shows it
+    retry_ms         bigint,
+    reentered_beside uuid,
+    result           json,       -- as sent
+    errors           json,       -- the newest failures
+    ledger           json,       -- the duplicates that it turned away, how it lost its key, when it was to start
+    due_at           bigint,     -- when something happens to it by itself
+    -- What a phase cannot express, the table refuses.
+    CONSTRAINT a_lease_is_whole CHECK ((token IS NULL) = (deadline IS NULL) AND (token IS NULL) = (lease_ms IS NULL)),
+    CONSTRAINT who_runs_has_a_lease CHECK (state <> 'active' OR token IS NOT NULL),
+    CONSTRAINT a_start_or_an_end CHECK
+        ((at IS NOT NULL) = (state IN ('scheduled', 'retryable', 'completed', 'cancelled', 'discarded'))),
+    CONSTRAINT who_ended_has_a_detail CHECK (state NOT IN ('cancelled', 'discarded') OR detail IS NOT NULL),
+    CONSTRAINT only_a_pending_job_waits CHECK (after IS NULL OR state = 'pending'),
+    CONSTRAINT only_a_discarded_job_is_a_dead_letter CHECK (NOT dead_letter OR state = 'discarded'),
+    CONSTRAINT only_a_completed_job_has_a_result CHECK (result IS NULL OR state = 'completed')
+);
+
+-- The line of a queue: who is next.
+CREATE INDEX jobs_line ON hapax.jobs (queue, priority DESC, turn) WHERE state = 'available';
+-- What happens by itself, the most overdue first.
+CREATE INDEX jobs_due ON hapax.jobs (due_at, seq) WHERE due_at IS NOT NULL;
+-- Who carries a key: those that live, and those that have ended, the newest first.
+CREATE INDEX jobs_live_holders ON hapax.jobs (key) WHERE key IS NOT NULL AND state < 'completed';
+CREATE INDEX jobs_ended_holders ON hapax.jobs (key, created_at DESC, id DESC)
+    WHERE key IS NOT NULL AND state >= 'completed';
+-- The list of held keys.
+CREATE INDEX jobs_held ON hapax.jobs (seq) WHERE key IS NOT NULL AND state < 'completed';
+-- Who waits for the end of another.
+CREATE INDEX jobs_successors ON hapax.jobs (after) WHERE after IS NOT NULL;
+-- The dead-letter list.
+CREATE INDEX jobs_dead_letters ON hapax.jobs (at DESC, id DESC) WHERE dead_letter;
+
+-- Counts that are kept: what transactions added to each queue. Nobody waits for anybody to count; rows are
+-- summed now and then. A queue is there since its first row.
+CREATE TABLE hapax.tallies (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    queue        text   NOT NULL,
+    created_at   bigint NOT NULL,
+    scheduled    bigint NOT NULL DEFAULT 0,
+    available    bigint NOT NULL DEFAULT 0,
+    pending      bigint NOT NULL DEFAULT 0,
+    active       bigint NOT NULL DEFAULT 0,
+    retryable    bigint NOT NULL DEFAULT 0,
+    completed    bigint NOT NULL DEFAULT 0,
+    cancelled    bigint NOT NULL DEFAULT 0,
+    discarded    bigint NOT NULL DEFAULT 0,
+    keys_held    bigint NOT NULL DEFAULT 0,
+    dead_letters bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX tallies_queue ON hapax.tallies (queue, id);
+
+-- Queues that give out no jobs.
+CREATE TABLE hapax.pauses (
+    queue text PRIMARY KEY
+);
+
+-- Answers to requests with an Idempotency-Key.
+CREATE TABLE hapax.memos (
+    name        text     PRIMARY KEY,
+    fingerprint bytea    NOT NULL,
+    since       bigint   NOT NULL,
+    status      smallint NOT NULL,
+    body        bytea    NOT NULL
+);
+CREATE INDEX memos_since ON hapax.memos (since);
+
+-- Rows of jobs change several times in a short life: without this, dead ones pile up until a fifth of the table is dead.
+ALTER TABLE hapax.jobs SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05, fillfactor = 90);
+ALTER TABLE hapax.tallies SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);

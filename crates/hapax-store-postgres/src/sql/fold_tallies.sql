@@ -1,0 +1,15 @@
+-- Sums the notes of each queue into one. The queue stays, and so does the moment of its first use.
+WITH old AS (
+    DELETE FROM hapax.tallies WHERE id IN (
+        SELECT id FROM hapax.tallies ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    RETURNING *
+)
+INSERT INTO hapax.tallies (
+    id, queue, created_at, scheduled, available, pending, active, retryable, completed, cancelled, discarded,
+    keys_held, dead_letters
+)
+OVERRIDING SYSTEM VALUE
+SELECT min(id), queue, (array_agg(created_at ORDER BY id))[1], sum(scheduled), sum(available), sum(pending),
+    sum(active), sum(retryable), sum(completed), sum(cancelled), sum(discarded), sum(keys_held), sum(dead_letters)
+FROM old GROUP BY queue

@@ -1,0 +1,36 @@
+-- Fetches and locks the jobs that operations ask for, and names those that others have locked: their columns are NULL.
+WITH wanted AS MATERIALIZED (
+    -- By name,
+    SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.id = ANY ($1::uuid[])
+    UNION
+    -- who waits for one of them,
+    SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.after = ANY ($1::uuid[]) AND w.after IS NOT NULL
+    UNION
+    -- who carries a key and has not ended,
+    SELECT w.id, w.key, w.after FROM hapax.jobs w
+    WHERE w.key = ANY ($2::bytea[]) AND w.key IS NOT NULL AND w.state < 'completed'
+    UNION
+    -- who waits for one of these (under their key: it may have another or none),
+    SELECT s.id, h.key, s.after FROM hapax.jobs h JOIN hapax.jobs s ON s.after = h.id AND s.after IS NOT NULL
+    WHERE h.key = ANY ($2::bytea[]) AND h.key IS NOT NULL AND h.state < 'completed'
+    UNION
+    -- and the newest that has ended and still counts.
+    SELECT e.id, e.key, e.after
+    FROM unnest($3::bytea[], $4::text[], $5::bigint[], $6::text[]) AS u (key, states, since, anchor)
+    CROSS JOIN LATERAL (
+        SELECT w.id, w.key, w.after FROM hapax.jobs w
+        WHERE w.key = u.key AND w.key IS NOT NULL AND w.state >= 'completed'
+            AND w.state = ANY (string_to_array(u.states, ',')::hapax.state[])
+            AND (u.since IS NULL OR u.since < CASE u.anchor
+                WHEN 'created_at' THEN w.created_at
+                WHEN 'scheduled_at' THEN coalesce(w.scheduled_at, w.created_at)
+                ELSE w.at
+            END)
+        ORDER BY w.created_at DESC, w.id DESC
+        LIMIT 1
+    ) e
+), locked AS MATERIALIZED (
+    -- In one order everywhere, so that those who wait for each other's locks do not wait in a circle.
+    SELECT {columns} FROM hapax.jobs j WHERE j.id IN (SELECT w.id FROM wanted w) ORDER BY j.id FOR UPDATE {waits}
+)
+SELECT w.id, w.key, w.after, j.* FROM wanted w LEFT JOIN locked j ON j.id = w.id

@@ -1,0 +1,121 @@
+//! The statements, turned to the schema once.
+
+use crate::row::COLUMNS;
+use crate::settings::SchemaName;
+
+/// Every statement that the engine sends often.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    pub(crate) try_lock: String,
+    pub(crate) lock: String,
+    pub(crate) numbers: String,
+    pub(crate) load: String,
+    pub(crate) load_waiting: String,
+    pub(crate) carriers: String,
+    pub(crate) key_of: String,
+    pub(crate) memos: String,
+    pub(crate) insert: String,
+    pub(crate) rewrite: String,
+    pub(crate) update: String,
+    pub(crate) delete: String,
+    pub(crate) tally: String,
+    pub(crate) keep_memos: String,
+    pub(crate) forget_memos: String,
+    pub(crate) line: String,
+    pub(crate) open_queues: String,
+    pub(crate) due: String,
+    pub(crate) next_due: String,
+    pub(crate) fold_tallies: String,
+    pub(crate) pause: String,
+    pub(crate) resume: String,
+    pub(crate) queue: String,
+    pub(crate) queues: String,
+    pub(crate) queue_count: String,
+    pub(crate) totals: String,
+    pub(crate) job: String,
+    pub(crate) jobs: String,
+    pub(crate) live_holders: String,
+    pub(crate) ended_holders: String,
+    pub(crate) covered_holder: String,
+    pub(crate) count_holders: String,
+    pub(crate) held: String,
+    pub(crate) dead_letters: String,
+    pub(crate) count_dead_letters: String,
+    pub(crate) clear: String,
+}
+
+impl Statements {
+    pub(crate) fn of(schema: &SchemaName) -> Statements {
+        let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS));
+        let load = include_str!("sql/load.sql");
+        let holders = |part: &str| {
+            format!("SELECT {{columns}} FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL AND {part}")
+        };
+        Statements {
+            try_lock: of(
+                "SELECT n FROM unnest($1::bigint[]) AS u (n) WHERE NOT pg_try_advisory_xact_lock(n)",
+            ),
+            lock: of("SELECT pg_advisory_xact_lock(n) FROM unnest($1::bigint[]) AS u (n)"),
+            numbers: of("SELECT nextval('hapax.numbers') FROM generate_series(1, $1::bigint)"),
+            load: of(&load.replace("{waits}", "SKIP LOCKED")),
+            load_waiting: of(&load.replace("{waits}", "")),
+            carriers: of("SELECT j.id FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL \
+                 AND j.state = ANY ($2::text[]::hapax.state[]) \
+                 ORDER BY j.state >= 'completed', j.created_at DESC, j.id DESC"),
+            key_of: of("SELECT j.key FROM hapax.jobs j WHERE j.id = $1"),
+            memos: of(
+                "SELECT name, fingerprint, since, status, body FROM hapax.memos WHERE name = ANY ($1::text[])",
+            ),
+            insert: of(include_str!("sql/insert.sql")),
+            rewrite: of(include_str!("sql/rewrite.sql")),
+            update: of(include_str!("sql/update.sql")),
+            delete: of("DELETE FROM hapax.jobs WHERE id = ANY ($1::uuid[])"),
+            tally: of(include_str!("sql/tally.sql")),
+            keep_memos: of(include_str!("sql/keep_memos.sql")),
+            forget_memos: of("DELETE FROM hapax.memos WHERE since <= $1"),
+            line: of(include_str!("sql/claim.sql")),
+            open_queues: of(
+                "SELECT min(u.place) FROM unnest($1::text[]) WITH ORDINALITY AS u (queue, place) \
+                 WHERE NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = u.queue) \
+                 AND EXISTS (SELECT 1 FROM hapax.jobs j WHERE j.queue = u.queue AND j.state = 'available') \
+                 GROUP BY u.queue ORDER BY 1",
+            ),
+            due: of("SELECT {columns} FROM hapax.jobs j WHERE j.due_at <= $1 AND j.due_at IS NOT NULL \
+                 ORDER BY j.due_at, j.seq LIMIT $2 FOR UPDATE SKIP LOCKED"),
+            next_due: of("SELECT min(due_at) FROM hapax.jobs WHERE due_at IS NOT NULL"),
+            fold_tallies: of(include_str!("sql/fold_tallies.sql")),
+            pause: of("INSERT INTO hapax.pauses (queue) VALUES ($1) ON CONFLICT DO NOTHING"),
+            resume: of("DELETE FROM hapax.pauses WHERE queue = $1"),
+            queue: of(&include_str!("sql/queues.sql").replace("{which}", "WHERE t.queue = $1")),
+            queues: of(&format!(
+                "{} ORDER BY t.queue COLLATE \"C\" OFFSET $2 LIMIT $3",
+                include_str!("sql/queues.sql")
+                    .replace("{which}", "WHERE $1::text IS NULL OR t.queue COLLATE \"C\" > $1")
+            )),
+            queue_count: of("SELECT count(DISTINCT queue) FROM hapax.tallies"),
+            totals: of(include_str!("sql/totals.sql")),
+            job: of("SELECT {columns} FROM hapax.jobs j WHERE j.id = $1"),
+            jobs: of("SELECT {columns} FROM hapax.jobs j WHERE j.id = ANY ($1::uuid[]) ORDER BY j.seq"),
+            live_holders: of(&holders("j.state < 'completed'")),
+            ended_holders: of(&format!(
+                "{} ORDER BY j.created_at DESC, j.id DESC LIMIT $2",
+                holders("j.state >= 'completed'")
+            )),
+            covered_holder: of(&format!(
+                "{} ORDER BY j.created_at DESC, j.id DESC LIMIT 1",
+                holders(
+                    "j.state >= 'completed' AND j.state = ANY ($2::text[]::hapax.state[]) AND ($3::bigint IS NULL \
+                     OR $3 < CASE $4 WHEN 'created_at' THEN j.created_at \
+                     WHEN 'scheduled_at' THEN coalesce(j.scheduled_at, j.created_at) ELSE j.at END)"
+                )
+            )),
+            count_holders: of("SELECT count(*) FILTER (WHERE state < 'completed'), \
+                 count(*) FILTER (WHERE state >= 'completed') FROM hapax.jobs WHERE key = $1"),
+            held: of(include_str!("sql/held.sql")),
+            dead_letters: of(include_str!("sql/dead_letters.sql")),
+            count_dead_letters: of("SELECT coalesce(sum(dead_letters), 0)::bigint FROM hapax.tallies \
+                 WHERE $1::text IS NULL OR queue = $1"),
+            clear: of("TRUNCATE hapax.jobs, hapax.tallies, hapax.pauses, hapax.memos"),
+        }
+    }
+}

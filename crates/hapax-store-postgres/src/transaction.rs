@@ -1,0 +1,79 @@
+//! A transaction on a connection. Statements are prepared before it begins, so that everything it does can be sent
+//! without waiting for answers in between.
+
+use deadpool_postgres::Object;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
+
+use crate::Fault;
+
+/// Whether a transaction waits for the locks of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// It goes on without what others hold.
+    None,
+    /// It waits, for ten seconds.
+    UntilTimeout,
+}
+
+/// Whatever the database's defaults say, one level of isolation is what the engine relies on: each statement sees what
+/// was committed before it began. Tables are tiny or huge and statistics may be old, so the planner is kept from
+/// reading all of one.
+macro_rules! begin {
+    ($more:literal) => {
+        concat!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; ",
+            "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off",
+            $more
+        )
+    };
+}
+
+/// A transaction that was not committed is undone: whoever sees an error lets go of the connection
+/// ([`crate::connect`]), and the database of the transaction.
+pub(crate) struct Transaction<'c> {
+    client: &'c Object,
+    pub(crate) patience: Patience,
+}
+
+impl<'c> Transaction<'c> {
+    /// One that has yet to begin.
+    pub(crate) fn new(client: &'c Object, patience: Patience) -> Transaction<'c> {
+        Transaction { client, patience }
+    }
+
+    pub(crate) async fn begin(&self) -> Result<(), Fault> {
+        let sql = match self.patience {
+            Patience::None => begin!(""),
+            Patience::UntilTimeout => begin!("; SET LOCAL lock_timeout = '10s'"),
+        };
+        self.client.batch_execute(sql).await.map_err(Fault::of("begin a transaction"))
+    }
+
+    /// The statement, ready: asks the database only for the first time on this connection.
+    pub(crate) async fn prepare(&self, sql: &str) -> Result<Statement, Fault> {
+        self.client.prepare_cached(sql).await.map_err(Fault::of("prepare a statement"))
+    }
+
+    pub(crate) async fn query(
+        &self,
+        statement: &Statement,
+        params: &[&(dyn ToSql + Sync)],
+        doing: &'static str,
+    ) -> Result<Vec<Row>, Fault> {
+        self.client.query(statement, params).await.map_err(Fault::of(doing))
+    }
+
+    pub(crate) async fn execute(
+        &self,
+        statement: &Statement,
+        params: &[&(dyn ToSql + Sync)],
+        doing: &'static str,
+    ) -> Result<u64, Fault> {
+        self.client.execute(statement, params).await.map_err(Fault::of(doing))
+    }
+
+    pub(crate) async fn commit(&self) -> Result<(), Fault> {
+        self.client.batch_execute("COMMIT").await.map_err(Fault::of("commit"))
+    }
+}
