@@ -52,7 +52,15 @@ impl Broker {
             alarm: Alarm::default(),
             orphans: Orphans::default(),
         };
-        Broker { shared: Arc::new(shared) }
+        let shared = Arc::new(shared);
+        let elsewhere = Arc::downgrade(&shared);
+        // How many there are is not known: all who wait look, and those who find nothing wait on.
+        shared.store.listen(Arc::new(move |queue| {
+            if let Some(shared) = elsewhere.upgrade() {
+                shared.wakeups.call(queue, usize::MAX);
+            }
+        }));
+        Broker { shared }
     }
 
     /// The moment, by the broker's clock.

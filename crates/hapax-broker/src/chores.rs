@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use hapax_core::Timestamp;
-use hapax_store::Store;
+use hapax_store::{Store, StoreError};
 
 use crate::settle::Settling;
 use crate::{Broker, Error};
@@ -25,7 +25,7 @@ impl Broker {
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                done = self.tick(self.now()) => done?,
+                done = self.tick(self.now()) => self.endure(done)?,
             }
             tokio::select! {
                 biased;
@@ -35,6 +35,20 @@ impl Broker {
         }
         self.shared.orphans.finish().await;
         Ok(())
+    }
+
+    /// A database that is away comes back, and other servers do the chores meanwhile or after. Any other trouble is final.
+    fn endure(&self, done: Result<(), Error>) -> Result<(), Error> {
+        match done {
+            Err(Error::Store(error @ (StoreError::Failed(_) | StoreError::Unknown(_))))
+                if self.shared.store.is_shared() =>
+            {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the chores wait for the store");
+                self.shared.alarm.silence();
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// Lets everything happen that is due, and sets the alarm for what comes next.
@@ -69,7 +83,12 @@ impl Broker {
                 return;
             }
             tokio::select! {
-                () = &mut longest => return,
+                () = &mut longest => {
+                    if self.shared.store.is_shared() {
+                        self.shared.wakeups.call_for_a_look();
+                    }
+                    return;
+                }
                 () = tokio::time::sleep(left.min(NAP_MAX)) => {}
                 () = self.shared.alarm.moved() => {}
             }

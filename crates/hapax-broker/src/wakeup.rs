@@ -81,6 +81,15 @@ impl Wakeups {
         self.lists().call(queue, jobs);
     }
 
+    /// Has one of each queue look, in case that word of a job got lost.
+    pub(crate) fn call_for_a_look(&self) {
+        let mut lists = self.lists();
+        let queues: Vec<QueueName> = lists.by_queue.keys().cloned().collect();
+        for queue in queues {
+            lists.call(&queue, 1);
+        }
+    }
+
     /// Sends everybody away, now and from now on.
     pub(crate) fn close(&self) {
         let mut lists = self.lists();

@@ -36,8 +36,11 @@ pub(crate) async fn advance(
     moved.extend(late);
     let rest = Rest { now, desk: &desk, memos: &[] };
     save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
-    let next_due = tidy_up(engine, &transaction, now).await.map_err(failed)?;
+    // What is due and did not move is in the hands of another server.
+    let after = if changes.is_empty() { now.millis() } else { i64::MIN };
+    let next_due = tidy_up(engine, &transaction, now, after).await.map_err(failed)?;
     transaction.commit().await.map_err(Fault::at_commit)?;
+    engine.word.spread(&moved);
     Ok(Advance { changes, next_due })
 }
 
@@ -92,11 +95,12 @@ async fn lay_due(
     Ok(late)
 }
 
-/// When the next job is due, after what else is to be done now and then.
+/// When the next job is due after that moment, when everything else is done that is to be done now and then.
 async fn tidy_up(
     engine: &Engine,
     transaction: &Transaction<'_>,
     now: Timestamp,
+    after: i64,
 ) -> Result<Option<Timestamp>, Fault> {
     let statements = &engine.statements;
     let forget = transaction.prepare(&statements.forget_memos).await?;
@@ -104,7 +108,7 @@ async fn tidy_up(
     let next = transaction.prepare(&statements.next_due).await?;
     transaction.execute(&forget, &[&(now - MEMO_KEPT).millis()], "forget answers").await?;
     transaction.execute(&fold, &[&NOTES_FOLDED_MAX], "sum up counts").await?;
-    let rows = transaction.query(&next, &[], "look for what is due next").await?;
+    let rows = transaction.query(&next, &[&after], "look for what is due next").await?;
     let at: Option<i64> = rows
         .first()
         .map(|row| row.try_get(0))

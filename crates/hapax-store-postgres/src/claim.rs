@@ -47,6 +47,7 @@ pub(crate) async fn together(
     Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
     let rest = Rest { now: round.now, desk: &desk, memos: &[] };
     save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
+    engine.word.spread(&moved);
     Ok(trays.into_iter().map(|tray| tray.changes).collect())
 }
 
@@ -118,7 +119,9 @@ impl Round<'_> {
         let rows = self.transaction.query(&self.line, &params, "fetch the line of a queue").await?;
         let line = rows.iter().map(|row| row::read(row, 0)).collect::<Result<Vec<_>, _>>()?;
         let mut wanted = Wanted::default();
-        line.iter().for_each(|stored| self.add_others(&mut wanted, &stored.job));
+        for stored in &line {
+            self.add_others(&mut wanted, &stored.job);
+        }
         let others = wanted.load(self.transaction, &self.ready.load).await?;
         let is_free = |stored: &Numbered| !is_entangled(&stored.job, &others);
         line.into_iter().filter(is_free).for_each(|stored| desk.lay(stored));

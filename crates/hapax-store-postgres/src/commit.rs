@@ -50,6 +50,7 @@ pub(crate) async fn together(
     numbers.give(&mut moved, &transaction, &ready.numbers).await.map_err(Fault::failed)?;
     let rest = Rest { now, desk: &desk, memos: &memos };
     save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
+    engine.word.spread(&moved);
     Ok(fates)
 }
 
@@ -118,7 +119,9 @@ async fn find<'o>(
     let memos: BTreeSet<MemoKey> = ops.clone().filter_map(memo::of_op).cloned().collect();
     let memos: Vec<MemoKey> = memos.into_iter().collect();
     let mut wanted = Wanted::default();
-    ops.clone().for_each(|op| wanted.add(op));
+    for op in ops.clone() {
+        wanted.add(op);
+    }
     let mut numbers = Numbers::default();
     let (begun, refused, loaded, recalled, drawn) = tokio::join! {
         biased;
@@ -132,14 +135,18 @@ async fn find<'o>(
     drawn?;
     let (refused, loaded) = (refused?, loaded?);
     let mut desk = Desk::new(ready.rules.clone());
-    recalled?.into_iter().for_each(|(key, kept)| desk.lay_memo(key, kept));
+    for (key, kept) in recalled? {
+        desk.lay_memo(key, kept);
+    }
     let mut held = Held::default();
     held.note(&loaded);
     let mut beside = Wanted::default();
     for stored in &loaded.jobs {
         add_neighbours(&mut beside, &stored.job, ops.clone());
     }
-    loaded.jobs.into_iter().for_each(|stored| desk.lay(stored));
+    for stored in loaded.jobs {
+        desk.lay(stored);
+    }
     if !beside.is_empty() {
         let loaded = beside.load(transaction, &ready.load).await?;
         held.note(&loaded);

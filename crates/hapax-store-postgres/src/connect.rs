@@ -7,7 +7,7 @@ use crate::{Fault, Settings};
 
 /// A pool that opens connections when they are wanted.
 pub(crate) fn pool(settings: &Settings) -> Result<Pool, Fault> {
-    let mut database = settings.database.clone();
+    let mut database = settings.database.config().clone();
     if database.get_application_name().is_none() {
         database.application_name("hapax");
     }

@@ -1,10 +1,10 @@
 //! Lanes: tasks that take all requests that wait and carry them out together.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use hapax_store::{CommitFacts, StoreError, Weight};
 use tokio::sync::mpsc::Receiver;
-use tokio::time::Instant;
 
 use crate::Fault;
 use crate::claim;
@@ -26,7 +26,9 @@ pub(crate) async fn commits(engine: Arc<Engine>, mut inbox: Receiver<Commit>) {
     let mut waiting = Vec::with_capacity(REQUESTS_MAX);
     while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
         let (simple, rare): (Vec<Commit>, Vec<Commit>) = waiting.drain(..).partition(Commit::is_simple);
-        rare.into_iter().for_each(|request| wait_apart(&engine, request));
+        for request in rare {
+            wait_apart(&engine, request);
+        }
         for group in groups(simple) {
             commit_group(&engine, group).await;
         }
@@ -70,7 +72,9 @@ async fn commit_group(engine: &Arc<Engine>, group: Vec<Commit>) {
             }
         }
         Err(Undone::Failed(error)) => {
-            callers.into_iter().for_each(|caller| drop(caller.send(Err(error.clone()))));
+            for caller in callers {
+                drop(caller.send(Err(error.clone())));
+            }
         }
     }
 }
@@ -87,7 +91,8 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
     // A connection may have died of old age since it was used last, before anything was sent over it.
     for is_last in [false, true] {
         let client = connection(&engine.pool).await.map_err(|fault| Undone::Failed(fault.failed()))?;
-        let start = now();
+        #[expect(clippy::disallowed_methods, reason = "measures the work on a group")]
+        let start = Instant::now();
         let error = match commit::together(engine, &client, requests).await {
             Ok(fates) => {
                 (engine.settings.observer)(CommitFacts {
@@ -107,11 +112,6 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
         }
     }
     Err(Undone::Together)
-}
-
-#[expect(clippy::disallowed_methods, reason = "measures the work on a group")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 /// The fault after which nothing was done.

@@ -12,7 +12,9 @@
 //! [`Desk`](hapax_store::desk::Desk), which decides as the reference store does.
 #![warn(missing_docs)]
 
+mod clock;
 mod connect;
+mod database_url;
 mod fault;
 mod open;
 mod schema;
@@ -36,8 +38,11 @@ mod read;
 mod row;
 mod save;
 mod tally;
+mod word;
 
+pub use clock::DatabaseClock;
+pub use database_url::{DatabaseUrl, DatabaseUrlError};
 pub use fault::Fault;
 pub use open::OpenError;
-pub use settings::{SchemaName, Settings};
+pub use settings::{SchemaName, SchemaNameError, Settings};
 pub use store::PostgresStore;

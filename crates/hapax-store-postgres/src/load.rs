@@ -43,7 +43,9 @@ impl Wanted {
         match &op.action {
             Action::Enqueue { incoming, .. } => self.add_incoming(incoming, op.now),
             Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => {
-                incoming.iter().for_each(|incoming| self.add_incoming(incoming, op.now));
+                for incoming in incoming {
+                    self.add_incoming(incoming, op.now);
+                }
             }
             Action::Step { id, .. } => drop(self.ids.insert(*id)),
             Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => {}

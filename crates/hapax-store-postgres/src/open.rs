@@ -10,7 +10,8 @@ use crate::lane;
 use crate::schema;
 use crate::statements::Statements;
 use crate::store::{Engine, PostgresStore, Tasks};
-use crate::{Fault, SchemaName, Settings};
+use crate::word::{self, Word};
+use crate::{DatabaseClock, Fault, SchemaName, Settings};
 
 /// How many requests may wait for a lane.
 const REQUESTS_WAITING_MAX: usize = 8192;
@@ -55,6 +56,10 @@ impl PostgresStore {
         engine.tasks.spawn(lane::commits(Arc::clone(&engine), waiting));
         let (claims, waiting) = mpsc::channel(REQUESTS_WAITING_MAX);
         engine.tasks.spawn(lane::claims(Arc::clone(&engine), waiting));
+        // These end with the runtime.
+        runtime.spawn(DatabaseClock::follow(Arc::clone(&engine)));
+        runtime.spawn(word::send(Arc::clone(&engine)));
+        runtime.spawn(word::hear(Arc::clone(&engine)));
         Ok(PostgresStore::new(engine, commits, claims, runtime))
     }
 }
@@ -63,8 +68,18 @@ async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, Op
     let pool = pool(&settings)?;
     let mut client = connection(&pool).await?;
     schema::migrate(&mut client, &settings.schema).await?;
-    drop(client);
     let statements = Statements::of(&settings.schema);
+    let clock = DatabaseClock::ask_first(&client, &statements.clock).await?;
+    let name = name(&client).await?;
+    drop(client);
     let patient = Semaphore::new(PATIENT_MAX);
-    Ok(Engine { settings, pool, statements, patient, tasks: Tasks::new(handle) })
+    let tasks = Tasks::new(handle);
+    Ok(Engine { settings, pool, statements, patient, tasks, clock, word: Word::default(), name })
+}
+
+/// A name that no other server has.
+async fn name(client: &tokio_postgres::Client) -> Result<String, Fault> {
+    let failed = Fault::of("give this server a name");
+    let row = client.query_one("SELECT gen_random_uuid()::text", &[]).await.map_err(&failed)?;
+    row.try_get(0).map_err(&failed)
 }

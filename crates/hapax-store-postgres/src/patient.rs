@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use deadpool_postgres::Object;
 use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{Event, JobId, Transition, decide, reentry_key};
-use hapax_store::desk::Desk;
+use hapax_store::desk::{Desk, Moved};
 use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 
 use crate::Fault;
@@ -76,11 +76,12 @@ async fn attempt(engine: &Engine, client: &Object, ops: &[Op]) -> Result<Vec<Ans
     let transaction = Transaction::new(client, Patience::UntilTimeout);
     let ready = Ready::prepare(engine, &transaction).await?;
     transaction.begin().await?;
-    let mut answers = Vec::with_capacity(ops.len());
+    let (mut answers, mut all_moved) = (Vec::with_capacity(ops.len()), Vec::new());
     for op in ops {
-        answers.push(carry_out(engine, &transaction, &ready, op).await?);
+        answers.push(carry_out(engine, &transaction, &ready, op, &mut all_moved).await?);
     }
     transaction.commit().await.map_err(Fault::at_commit)?;
+    engine.word.spread(&all_moved);
     Ok(answers)
 }
 
@@ -89,6 +90,7 @@ async fn carry_out(
     transaction: &Transaction<'_>,
     ready: &Ready,
     op: &Op,
+    all_moved: &mut Vec<Moved>,
 ) -> Result<Answer, Trouble> {
     match &op.action {
         Action::Pause(name) => return Ok(Ok(queue::pause(engine, transaction, name, true, op.now).await?)),
@@ -114,12 +116,15 @@ async fn carry_out(
     add_who_is_met(engine, &mut beside, &desk, op);
     lay_new(&mut desk, beside.load(transaction, &ready.load).await?);
     let recalled = memo::load(transaction, &ready.memos, &memos).await?;
-    recalled.into_iter().for_each(|(key, kept)| desk.lay_memo(key, kept));
+    for (key, kept) in recalled {
+        desk.lay_memo(key, kept);
+    }
     let answer = desk.apply(op.clone());
     let mut moved = desk.take_moved();
     Numbers::default().give(&mut moved, transaction, &ready.numbers).await?;
     let rest = Rest { now: op.now, desk: &desk, memos: &memos };
     save(transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
+    all_moved.append(&mut moved);
     Ok(answer)
 }
 

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use hapax_core::Rules;
 use hapax_store::CommitObserver;
 
+use crate::DatabaseUrl;
+
 /// How to use a database.
 #[derive(Clone)]
 pub struct Settings {
     /// Where it is.
-    pub database: tokio_postgres::Config,
+    pub database: DatabaseUrl,
+    /// Where it is for whoever listens, if a pooler stands in the other way: notifications need a connection of their own.
+    pub listen: Option<DatabaseUrl>,
     /// Where in it the tables are.
     pub schema: SchemaName,
     /// How many connections this server opens at most.
@@ -27,9 +31,10 @@ impl Settings {
     pub const CONNECTIONS: usize = 16;
 
     /// The usual settings for that database.
-    pub fn new(database: tokio_postgres::Config, rules: Rules) -> Settings {
+    pub fn new(database: DatabaseUrl, rules: Rules) -> Settings {
         Settings {
             database,
+            listen: None,
             schema: SchemaName::default(),
             connections: Settings::CONNECTIONS,
             rules,
@@ -39,10 +44,10 @@ impl Settings {
 }
 
 impl fmt::Debug for Settings {
-    /// Without the database: it may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { schema, connections, rules, .. } = self;
+        let Settings { database, listen, schema, connections, rules, observer: _ } = self;
         let mut shown = f.debug_struct("Settings");
+        shown.field("database", database).field("listen", listen);
         shown.field("schema", schema).field("connections", connections).field("rules", rules);
         shown.finish_non_exhaustive()
     }

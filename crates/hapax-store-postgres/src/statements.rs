@@ -25,6 +25,8 @@ pub(crate) struct Statements {
     pub(crate) open_queues: String,
     pub(crate) due: String,
     pub(crate) next_due: String,
+    pub(crate) notify: String,
+    pub(crate) clock: String,
     pub(crate) fold_tallies: String,
     pub(crate) pause: String,
     pub(crate) resume: String,
@@ -45,6 +47,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
+    #[expect(clippy::too_many_lines, reason = "a list")]
     pub(crate) fn of(schema: &SchemaName) -> Statements {
         let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS));
         let load = include_str!("sql/load.sql");
@@ -82,7 +85,9 @@ impl Statements {
             ),
             due: of("SELECT {columns} FROM hapax.jobs j WHERE j.due_at <= $1 AND j.due_at IS NOT NULL \
                  ORDER BY j.due_at, j.seq LIMIT $2 FOR UPDATE SKIP LOCKED"),
-            next_due: of("SELECT min(due_at) FROM hapax.jobs WHERE due_at IS NOT NULL"),
+            next_due: of("SELECT min(due_at) FROM hapax.jobs WHERE due_at IS NOT NULL AND due_at > $1"),
+            notify: of("SELECT pg_notify($1, queue || ' ' || $2) FROM unnest($3::text[]) AS u (queue)"),
+            clock: of("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
             fold_tallies: of(include_str!("sql/fold_tallies.sql")),
             pause: of("INSERT INTO hapax.pauses (queue) VALUES ($1) ON CONFLICT DO NOTHING"),
             resume: of("DELETE FROM hapax.pauses WHERE queue = $1"),

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use deadpool_postgres::Pool;
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page,
-    QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
+    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Listener, Op,
+    Page, QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -17,7 +17,8 @@ use crate::connect::{connection, discard};
 use crate::read::View;
 use crate::request::{Caller, Commit, Fetch};
 use crate::statements::Statements;
-use crate::{Fault, Settings, advance};
+use crate::word::Word;
+use crate::{DatabaseClock, Fault, Settings, advance};
 
 /// What all lanes share.
 pub(crate) struct Engine {
@@ -27,6 +28,10 @@ pub(crate) struct Engine {
     /// Places for requests that wait for the locks of others.
     pub(crate) patient: Semaphore,
     pub(crate) tasks: Tasks,
+    pub(crate) clock: DatabaseClock,
+    pub(crate) word: Word,
+    /// What this server is called in word to others.
+    pub(crate) name: String,
 }
 
 /// The tasks of the engine, which it waits for in the end.
@@ -68,6 +73,11 @@ impl PostgresStore {
     ) -> PostgresStore {
         let doors = Mutex::new(Some(Doors { commits, claims }));
         PostgresStore { engine, doors, runtime: Some(runtime) }
+    }
+
+    /// The clock that all servers on this database share.
+    pub fn clock(&self) -> DatabaseClock {
+        self.engine.clock.clone()
     }
 
     fn doors(&self) -> Result<Doors, StoreError> {
@@ -167,6 +177,14 @@ impl Store for PostgresStore {
 
     fn totals(&self) -> Reply<Totals> {
         reading!(self, |view| view.totals())
+    }
+
+    fn listen(&self, listener: Listener) {
+        self.engine.word.listen(listener);
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 
     fn reset(&self) -> Reply<()> {

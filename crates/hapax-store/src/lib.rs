@@ -25,6 +25,6 @@ pub use memo::{MEMO_KEPT, Memo, MemoKey, Remembered};
 pub use memory::MemoryStore;
 pub use op::{Action, Op};
 pub use page::{DeadLetterQuery, Page, QueueQuery};
-pub use store::{Advance, CommitFacts, CommitObserver, Reply, Store};
+pub use store::{Advance, CommitFacts, CommitObserver, Listener, Reply, Store};
 pub use totals::{Counts, QueueFacts, Totals};
 pub use weight::Weight;

@@ -60,6 +60,16 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// Sums over all queues.
     fn totals(&self) -> Reply<Totals>;
 
+    /// Has somebody told of jobs that others made available: other servers on the same data, transactions of the users.
+    /// It may be told too often, and now and then too little. A store that has its data to itself never calls.
+    fn listen(&self, _listener: Listener) {}
+
+    /// Whether others work on the same data, so that its callers do not hear of everything that happens, and whether it may
+    /// be out of reach for a while and come back.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Removes everything. For test servers.
     fn reset(&self) -> Reply<()>;
 
@@ -76,6 +86,9 @@ pub struct Advance {
     /// do not count: they wait for the next call, whenever it comes.
     pub next_due: Option<Timestamp>,
 }
+
+/// Who is told of a queue in which jobs may have become available. It must be quick.
+pub type Listener = Arc<dyn Fn(&QueueName) + Send + Sync>;
 
 /// Facts about one commit, for metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,8 +19,9 @@ impl Banner<'_> {
     pub(crate) fn log(&self) {
         let Banner { listen, store, keys, conformance } = self;
         let (store, data) = match store {
-            StoreConfig::Embedded { data } => ("embedded", Some(data.display())),
+            StoreConfig::Embedded { data } => ("embedded", Some(data.display().to_string())),
             StoreConfig::Memory => ("memory", None),
+            StoreConfig::Postgres { database, .. } => ("postgres", Some(database.to_string())),
         };
         let data = data.map(tracing::field::display);
         tracing::info!(%listen, store, data, keys, conformance, version = crate::VERSION, "listening");
@@ -46,6 +47,13 @@ impl fmt::Display for Banner<'_> {
                 writeln!(f, "  jobs   in {}, on disk before any answer", data.display())?;
             }
             StoreConfig::Memory => writeln!(f, "  jobs   in memory: gone when the server stops")?,
+            StoreConfig::Postgres { database, schema, .. } => {
+                writeln!(
+                    f,
+                    "  jobs   in {database}, schema {}, committed before any answer",
+                    schema.as_str()
+                )?;
+            }
         }
         match self.keys {
             0 => writeln!(f, "  keys   none required: whoever reaches this address may do everything")?,

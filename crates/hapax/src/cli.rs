@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 pub(crate) use operator::{Confirmation, Explain, Filter, Keys, KeysAction, Release, Remote, Remove, Show};
 
-use crate::value::{Listen, Span};
+use crate::value::{Database, Listen, Schema, Span};
 use operator::{EXPLAIN_EXAMPLES, KEYS_EXAMPLES};
 
 /// A durable background-job server: a job that was accepted is never lost, a job that is declared unique
@@ -59,6 +59,23 @@ pub(crate) struct Settings {
     /// What keeps the jobs [default: embedded]
     #[arg(long, env = "HAPAX_STORE")]
     pub(crate) store: Option<StoreKind>,
+
+    /// Keep the jobs in this PostgreSQL database, which any number of servers may share; wins over --data. Better in the
+    /// environment than on the command line, which others can see (`DATABASE_URL` is read too)
+    #[arg(long, env = "HAPAX_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) database_url: Option<Database>,
+
+    /// The schema in which the tables are [default: hapax]
+    #[arg(long, env = "HAPAX_DATABASE_SCHEMA", value_name = "NAME")]
+    pub(crate) database_schema: Option<Schema>,
+
+    /// Most connections to the database [default: 16]
+    #[arg(long, env = "HAPAX_DATABASE_CONNECTIONS", value_name = "NUMBER")]
+    pub(crate) database_connections: Option<usize>,
+
+    /// A way to the database past a pooler in transaction mode, for notifications [default: the same]
+    #[arg(long, env = "HAPAX_LISTEN_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) listen_url: Option<Database>,
 
     /// Answer only to clients that show a key of this file: one `name:secret` per line, not readable by others
     #[arg(long, env = "HAPAX_API_KEY_FILE", value_name = "FILE")]
@@ -141,6 +158,7 @@ Examples:
   hapax serve --store memory --listen 127.0.0.1:9000
   hapax serve --listen 0.0.0.0:8080 --data /var/lib/hapax --api-key-file /etc/hapax/keys --log json
   hapax serve --config /etc/hapax.toml
+  HAPAX_DATABASE_URL=postgres://hapax@db/jobs hapax serve    any number of servers, one database
 
 A setting on the command line comes before one in the environment, that before one in the file:
   listen = \"0.0.0.0:8080\"
@@ -150,6 +168,7 @@ A setting on the command line comes before one in the environment, that before o
 Durations are written as in ISO 8601: PT30S, PT30M, P7D.
 
 Other names in the environment:
+  DATABASE_URL the database, unless --database-url, HAPAX_DATABASE_URL or --store is given
   OJS_PORT     the port to listen on at 127.0.0.1, unless --listen or HAPAX_LISTEN is given
   OJS_API_KEY  one key that clients may show, by the name of default
   RUST_LOG     the same as HAPAX_LOG_LEVEL

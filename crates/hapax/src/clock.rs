@@ -4,6 +4,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hapax_broker::Clock;
 use hapax_core::Timestamp;
+use hapax_store_postgres::DatabaseClock;
+
+/// The clock of a database that servers share.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedClock(pub(crate) DatabaseClock);
+
+impl Clock for SharedClock {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
 
 /// The system's clock.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 mod exposure;
 mod file;
+mod keeper;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -9,15 +10,16 @@ use std::time::Duration;
 
 use hapax_core::{Retention, Rules};
 use hapax_http::{ApiKey, Limits};
+use hapax_store_postgres::{DatabaseUrl, SchemaName};
 
-use crate::cli::{LogFormat, Serve, Settings, StoreKind};
+use crate::cli::{LogFormat, Serve, Settings};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::keys;
 use crate::value::Listen;
+use keeper::{Asked, keeper};
 
 const PORT: u16 = 8080;
-const DATA: &str = "./hapax-data";
 const LOG_LEVEL: &str = "info";
 /// How long requests may take to end after a signal: less than the 30 s after which supervisors usually kill.
 const DRAIN_TIME: Duration = Duration::from_secs(25);
@@ -44,6 +46,7 @@ pub(crate) struct Config {
 pub(crate) enum StoreConfig {
     Embedded { data: PathBuf },
     Memory,
+    Postgres { database: DatabaseUrl, listen: Option<DatabaseUrl>, schema: SchemaName, connections: usize },
 }
 
 /// Which log lines are written, and how.
@@ -69,6 +72,10 @@ impl Config {
             listen,
             data,
             store,
+            database_url,
+            database_schema,
+            database_connections,
+            listen_url,
             api_key_file,
             insecure,
             visibility_timeout,
@@ -95,10 +102,12 @@ impl Config {
         };
         let config = Config {
             listen: listen.map_or_else(|| on_this_machine(PORT), |listen| listen.0),
-            store: match store.unwrap_or(StoreKind::Embedded) {
-                StoreKind::Embedded => StoreConfig::Embedded { data: data.unwrap_or_else(|| DATA.into()) },
-                StoreKind::Memory => StoreConfig::Memory,
-            },
+            store: keeper(
+                store,
+                data,
+                Asked { database_url, listen_url, database_schema, database_connections },
+                &environment,
+            )?,
             keys: keys::load(api_key_file.as_deref(), environment.api_key)?,
             conformance: conformance.unwrap_or(false),
             rules,
@@ -155,6 +164,10 @@ impl Settings {
             listen,
             data,
             store,
+            database_url,
+            database_schema,
+            database_connections,
+            listen_url,
             api_key_file,
             insecure,
             visibility_timeout,
@@ -171,6 +184,10 @@ impl Settings {
             listen: listen.or(other.listen),
             data: data.or(other.data),
             store: store.or(other.store),
+            database_url: database_url.or(other.database_url),
+            database_schema: database_schema.or(other.database_schema),
+            database_connections: database_connections.or(other.database_connections),
+            listen_url: listen_url.or(other.listen_url),
             api_key_file: api_key_file.or(other.api_key_file),
             insecure: insecure.or(other.insecure),
             visibility_timeout: visibility_timeout.or(other.visibility_timeout),

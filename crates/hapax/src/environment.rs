@@ -12,6 +12,8 @@ pub(crate) struct Environment {
     pub(crate) port: Option<String>,
     /// `OJS_API_KEY`.
     pub(crate) api_key: Option<Secret>,
+    /// `DATABASE_URL`.
+    pub(crate) database_url: Option<Secret>,
     /// `RUST_LOG`.
     pub(crate) log_filter: Option<String>,
 }
@@ -24,6 +26,7 @@ impl Environment {
             port: variable("OJS_PORT")?.filter(unless_empty),
             // An empty key is a mistake, not the wish for an open server.
             api_key: variable("OJS_API_KEY")?.map(|secret| Secret::new(&secret)),
+            database_url: variable("DATABASE_URL")?.filter(unless_empty).map(|url| Secret::new(&url)),
             log_filter: variable("RUST_LOG")?.filter(unless_empty),
         })
     }

@@ -5,17 +5,18 @@ use std::net::SocketAddr;
 use std::process;
 use std::sync::Arc;
 
-use hapax_broker::Broker;
+use hapax_broker::{Broker, Clock};
 use hapax_core::Rules;
 use hapax_http::{Bound, Metrics};
 use hapax_store::{CommitObserver, MemoryStore, Store};
+use hapax_store_postgres::{self as postgres, DatabaseUrl, PostgresStore};
 use hapax_store_sqlite::{OpenError, SqliteStore};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
 
 use crate::banner::Banner;
 use crate::cli::LogFormat;
-use crate::clock::SystemClock;
+use crate::clock::{SharedClock, SystemClock};
 use crate::config::{Config, LogConfig, StoreConfig};
 use crate::entropy::SystemEntropy;
 use crate::failure::Failure;
@@ -33,15 +34,16 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         log: LogConfig { format, filter: _ },
     } = config;
     let metrics = Metrics::new();
-    let store = open(&kept, rules.clone(), metrics.commit_observer())?;
+    let Opened { store, clock } = open(&kept, rules.clone(), metrics.commit_observer()).await?;
     let entropy = SystemEntropy::open();
     let entropy = entropy.map_err(|error| Failure::because("the system gives no random numbers", &error))?;
     let observer = metrics.broker_observer();
-    let broker = Broker::new(Arc::clone(&store), Arc::new(SystemClock), Arc::new(entropy), rules, observer);
+    let broker = Broker::new(Arc::clone(&store), clock, Arc::new(entropy), rules, observer);
     let known_keys = keys.len();
     let (backend, durable) = match kept {
         StoreConfig::Embedded { .. } => ("sqlite", true),
         StoreConfig::Memory => ("memory", false),
+        StoreConfig::Postgres { .. } => ("postgres", true),
     };
     let http =
         hapax_http::Config { listen, keys, conformance, limits, backend, durable, version: crate::VERSION };
@@ -124,14 +126,49 @@ fn outcome(ended: Result<Result<(), Failure>, JoinError>) -> Result<(), Failure>
     ended.unwrap_or_else(|error| Err(Failure::because("a part of the server is defect", &error)))
 }
 
-fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Result<Arc<dyn Store>, Failure> {
+/// A store that is open, and the clock that goes with it.
+struct Opened {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+}
+
+async fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Result<Opened, Failure> {
     match kept {
-        StoreConfig::Memory => Ok(Arc::new(MemoryStore::new(rules))),
+        StoreConfig::Memory => {
+            Ok(Opened { store: Arc::new(MemoryStore::new(rules)), clock: Arc::new(SystemClock) })
+        }
         StoreConfig::Embedded { data } => {
             let store = SqliteStore::open(data, rules, observer).map_err(|error| not_opened(&error))?;
-            Ok(Arc::new(store))
+            Ok(Opened { store: Arc::new(store), clock: Arc::new(SystemClock) })
+        }
+        StoreConfig::Postgres { database, listen, schema, connections } => {
+            let settings = postgres::Settings {
+                database: database.clone(),
+                listen: listen.clone(),
+                schema: schema.clone(),
+                connections: *connections,
+                rules,
+                observer,
+            };
+            // It has threads of its own and waits for them.
+            let opened = tokio::task::spawn_blocking(|| PostgresStore::open(settings)).await;
+            let opened = opened.map_err(|error| Failure::because("could not open the store", &error))?;
+            let store = opened.map_err(|error| not_reached(database, &error))?;
+            let clock = Arc::new(SharedClock(store.clock()));
+            Ok(Opened { store: Arc::new(store), clock })
         }
     }
+}
+
+fn not_reached(database: &DatabaseUrl, error: &postgres::OpenError) -> Failure {
+    let hint = match error {
+        postgres::OpenError::Newer { .. } => "run the version of hapax that migrated it, or a later one",
+        postgres::OpenError::Database(_) => {
+            "see that the database is up, that the URL is right, and that its user may create a schema"
+        }
+        postgres::OpenError::Threads(_) => "the machine has no room for another thread",
+    };
+    Failure::because(format!("could not use {database}"), error).hint(hint)
 }
 
 fn not_opened(error: &OpenError) -> Failure {

@@ -5,12 +5,23 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use hapax_core::{DurationError, parse_iso8601};
+use hapax_store_postgres::{DatabaseUrl, DatabaseUrlError, SchemaName, SchemaNameError};
 use serde::Deserialize;
 
 /// An address and a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Listen(pub(crate) SocketAddr);
+
+/// A database. Its text is never shown.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Database(pub(crate) DatabaseUrl);
+
+/// A schema of a database.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Schema(pub(crate) SchemaName);
 
 /// A duration in the words of ISO 8601.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -30,6 +41,22 @@ impl FromStr for Listen {
     }
 }
 
+impl FromStr for Database {
+    type Err = DatabaseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, DatabaseUrlError> {
+        text.parse().map(Database)
+    }
+}
+
+impl FromStr for Schema {
+    type Err = SchemaNameError;
+
+    fn from_str(text: &str) -> Result<Self, SchemaNameError> {
+        text.parse().map(Schema)
+    }
+}
+
 impl FromStr for Span {
     type Err = DurationError;
 
@@ -42,6 +69,22 @@ impl TryFrom<String> for Listen {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for Database {
+    type Error = DatabaseUrlError;
+
+    fn try_from(text: String) -> Result<Self, DatabaseUrlError> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for Schema {
+    type Error = SchemaNameError;
+
+    fn try_from(text: String) -> Result<Self, SchemaNameError> {
         text.parse()
     }
 }

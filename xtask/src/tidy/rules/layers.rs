@@ -15,6 +15,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "hapax-store", may_use: &["hapax-core"] },
     Layer { name: "hapax-pg-cluster", may_use: &[] },
     Layer { name: "hapax-store-sqlite", may_use: &["hapax-core", "hapax-store"] },
+    Layer { name: "hapax-store-postgres", may_use: &["hapax-core", "hapax-store", "hapax-pg-cluster"] },
     Layer { name: "hapax-broker", may_use: &["hapax-core", "hapax-store"] },
     Layer { name: "hapax-http", may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-wire"] },
     Layer {
@@ -24,13 +25,14 @@ const LAYERS: &[Layer] = &[
             "hapax-wire",
             "hapax-store",
             "hapax-store-sqlite",
+            "hapax-store-postgres",
             "hapax-broker",
             "hapax-http",
         ],
     },
     // These stand outside: they see of the server what its users see.
     Layer { name: "bench", may_use: &[] },
-    Layer { name: "e2e", may_use: &[] },
+    Layer { name: "e2e", may_use: &["hapax-pg-cluster"] },
     Layer { name: "xtask", may_use: &[] },
 ];
 
@@ -44,6 +46,11 @@ const GUARDS: &[Guard] = &[
     Guard {
         dependencies: &["rusqlite"],
         only_in: &["hapax-store-sqlite", "bench"],
+        reason: "SQL stays behind the store contract",
+    },
+    Guard {
+        dependencies: &["tokio-postgres", "deadpool-postgres"],
+        only_in: &["hapax-store-postgres", "bench"],
         reason: "SQL stays behind the store contract",
     },
     Guard {

@@ -1,0 +1,120 @@
+//! Word between servers: which queues have jobs that were not there before.
+//!
+//! It is sent after the commit, on its own, many at a time: a notification inside of a transaction makes all that
+//! commit wait for each other. Word may get lost with a server; who waits for jobs looks now and then anyway.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hapax_core::{QueueName, State};
+use hapax_store::Listener;
+use hapax_store::desk::Moved;
+use tokio::sync::{Notify, mpsc};
+use tokio_postgres::{AsyncMessage, NoTls};
+
+use crate::connect::connection;
+use crate::store::Engine;
+
+/// Word of one queue is sent so often at most.
+const SENT_EVERY: Duration = Duration::from_millis(5);
+/// Until a lost connection is tried again.
+const RETRIED_EVERY: Duration = Duration::from_secs(1);
+
+/// What is to be said, and to whom what is heard is told.
+#[derive(Default)]
+pub(crate) struct Word {
+    queues: Mutex<BTreeSet<QueueName>>,
+    spoken: Notify,
+    listener: Mutex<Option<Listener>>,
+}
+
+impl Word {
+    /// Notes the queues in which these changes made jobs available.
+    pub(crate) fn spread(&self, moved: &[Moved]) {
+        let became_available = |moved: &&Moved| {
+            let is_available =
+                moved.after.as_ref().is_some_and(|stored| stored.job.state() == State::Available);
+            is_available && moved.before.as_ref().is_none_or(|job| job.state() != State::Available)
+        };
+        let mut found =
+            moved.iter().filter(became_available).filter_map(|moved| moved.after.as_ref()).peekable();
+        if found.peek().is_none() {
+            return;
+        }
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        for stored in found {
+            if !queues.contains(&stored.job.spec.queue) {
+                queues.insert(stored.job.spec.queue.clone());
+            }
+        }
+        drop(queues);
+        self.spoken.notify_one();
+    }
+
+    pub(crate) fn listen(&self, listener: Listener) {
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
+    }
+
+    /// Tells whoever listens.
+    fn hear(&self, payload: &str, own_name: &str) {
+        let (queue, sender) = payload.split_once(' ').unwrap_or((payload, ""));
+        // Whoever waits here has been called already.
+        if sender == own_name {
+            return;
+        }
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let (Some(listener), Ok(queue)) = (listener, QueueName::parse(queue)) {
+            listener(&queue);
+        }
+    }
+}
+
+/// Sends word for as long as the engine runs.
+#[expect(clippy::disallowed_methods, reason = "word is gathered for a moment before it is sent")]
+pub(crate) async fn send(engine: Arc<Engine>) {
+    loop {
+        engine.word.spoken.notified().await;
+        tokio::time::sleep(SENT_EVERY).await;
+        let queues = std::mem::take(&mut *engine.word.queues.lock().unwrap_or_else(PoisonError::into_inner));
+        let queues: Vec<&str> = queues.iter().map(QueueName::as_str).collect();
+        let Ok(client) = connection(&engine.pool).await else { continue };
+        let Ok(statement) = client.prepare_cached(&engine.statements.notify).await else { continue };
+        // Lost word is no error: see above.
+        drop(client.query(&statement, &[&engine.settings.schema.as_str(), &engine.name, &queues]).await);
+    }
+}
+
+/// Hears word for as long as the engine runs, on a connection of its own.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when the database is back")]
+pub(crate) async fn hear(engine: Arc<Engine>) {
+    loop {
+        // An end without an error is one as well.
+        drop(hear_once(&engine).await);
+        tokio::time::sleep(RETRIED_EVERY).await;
+    }
+}
+
+async fn hear_once(engine: &Engine) -> Result<(), tokio_postgres::Error> {
+    let database = engine.settings.listen.as_ref().unwrap_or(&engine.settings.database);
+    let (client, mut connection) = database.config().connect(NoTls).await?;
+    let (heard, mut words) = mpsc::channel(1024);
+    let follow = async move {
+        while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(word) = message?
+                && heard.send(word).await.is_err()
+            {
+                break;
+            }
+        }
+        Ok(())
+    };
+    let listen = async {
+        client.batch_execute(&format!("LISTEN {}", engine.settings.schema.as_str())).await?;
+        while let Some(word) = words.recv().await {
+            engine.word.hear(word.payload(), &engine.name);
+        }
+        Ok(())
+    };
+    tokio::try_join!(follow, listen).map(|((), ())| ())
+}
