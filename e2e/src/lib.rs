@@ -7,6 +7,7 @@ mod answer;
 mod client;
 pub mod clock;
 pub mod disk;
+pub mod fleet;
 mod holder;
 pub mod ids;
 mod job;

@@ -1,0 +1,38 @@
+//! What a client knows after a request: an answer, that nothing was done, or nothing at all.
+
+use e2e::{Answer, Client, Failure, Request};
+
+/// What came of a request.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// The server did or refused what was asked.
+    Answer(Answer),
+    /// The server says that its store failed and nothing was changed: that must be true.
+    NothingDone,
+    /// The server says that it does not know.
+    Unknown,
+    /// There was no connection: nothing was done.
+    NotSent,
+    /// The connection broke: it may have been done.
+    Broken,
+}
+
+impl Heard {
+    pub(crate) fn from(client: &mut Client, request: &Request) -> Heard {
+        match client.try_send(request) {
+            Ok(answer) if answer.status < 500 => Heard::Answer(answer),
+            Ok(answer) => match answer["error"]["code"].as_str() {
+                Some("backend_error") => Heard::NothingDone,
+                Some("outcome_unknown") => Heard::Unknown,
+                _ => panic!("{}: {}", answer.status, answer.body),
+            },
+            Err(Failure::NotSent(_)) => Heard::NotSent,
+            Err(Failure::Unknown(_)) => Heard::Broken,
+        }
+    }
+
+    /// Whether it may have been done although nobody says so.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Heard::Unknown | Heard::Broken)
+    }
+}

@@ -1,0 +1,14 @@
+//! Three servers on one PostgreSQL database: what holds for one server holds for all of them together, whoever dies.
+//!
+//! `HAPAX_FLEET_ROUNDS`, `HAPAX_FLEET_JOBS`, `HAPAX_FLEET_STOPS`, `HAPAX_FLEET_KILLS` and `HAPAX_FLEET_PROMOTIONS` make
+//! a soak of it.
+
+mod book;
+mod check;
+mod counters;
+mod faults;
+mod heard;
+mod load;
+mod order;
+mod races;
+mod record;
