@@ -11,6 +11,8 @@ pub(crate) struct Statements {
     pub(crate) numbers: String,
     pub(crate) load: String,
     pub(crate) load_waiting: String,
+    pub(crate) load_successors: String,
+    pub(crate) load_successors_waiting: String,
     pub(crate) carriers: String,
     pub(crate) key_of: String,
     pub(crate) memos: String,
@@ -50,7 +52,7 @@ impl Statements {
     #[expect(clippy::too_many_lines, reason = "a list")]
     pub(crate) fn of(schema: &SchemaName) -> Statements {
         let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS));
-        let load = include_str!("sql/load.sql");
+        let (load, successors) = (include_str!("sql/load.sql"), include_str!("sql/successors.sql"));
         let holders = |part: &str| {
             format!("SELECT {{columns}} FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL AND {part}")
         };
@@ -62,6 +64,8 @@ impl Statements {
             numbers: of("SELECT nextval('hapax.numbers') FROM generate_series(1, $1::bigint)"),
             load: of(&load.replace("{waits}", "SKIP LOCKED")),
             load_waiting: of(&load.replace("{waits}", "")),
+            load_successors: of(&successors.replace("{waits}", "SKIP LOCKED")),
+            load_successors_waiting: of(&successors.replace("{waits}", "")),
             carriers: of("SELECT j.id FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL \
                  AND j.state = ANY ($2::text[]::hapax.state[]) \
                  ORDER BY j.state >= 'completed', j.created_at DESC, j.id DESC"),

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deadpool_postgres::Pool;
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
     Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Listener, Op,
@@ -13,7 +12,7 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use crate::connect::{connection, discard};
+use crate::connect::Pool;
 use crate::read::View;
 use crate::request::{Caller, Commit, Fetch};
 use crate::statements::Statements;
@@ -119,9 +118,11 @@ impl PostgresStore {
 macro_rules! reading {
     ($store:ident, |$view:ident| $read:expr) => {
         $store.beside(async move |engine: Arc<Engine>| {
-            let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-            let $view = View { engine: &engine, client: &client };
-            $read.await.map_err(Fault::failed)
+            let link = engine.pool.connection().await.map_err(Fault::failed)?;
+            let $view = View { engine: &engine, link: &link };
+            let answer = $read.await.map_err(Fault::failed)?;
+            link.keep();
+            Ok(answer)
         })
     };
 }
@@ -142,12 +143,10 @@ impl Store for PostgresStore {
 
     fn advance(&self, now: Timestamp, limit: usize, chance: Chance) -> Reply<Advance> {
         self.beside(async move |engine: Arc<Engine>| {
-            let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-            let advanced = advance::advance(&engine, &client, now, limit, chance).await;
-            if advanced.is_err() {
-                discard(client);
-            }
-            advanced
+            let link = engine.pool.connection().await.map_err(Fault::failed)?;
+            let advanced = advance::advance(&engine, &link, now, limit, chance).await?;
+            link.keep();
+            Ok(advanced)
         })
     }
 
@@ -189,9 +188,11 @@ impl Store for PostgresStore {
 
     fn reset(&self) -> Reply<()> {
         self.beside(async move |engine: Arc<Engine>| {
-            let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-            let cleared = client.batch_execute(&engine.statements.clear).await;
-            cleared.map_err(|error| Fault::of("clear the tables")(error).at_commit())
+            let link = engine.pool.connection().await.map_err(Fault::failed)?;
+            let cleared = link.client().batch_execute(&engine.statements.clear).await;
+            cleared.map_err(|error| Fault::of("clear the tables")(error).at_commit())?;
+            link.keep();
+            Ok(())
         })
     }
 

@@ -3,16 +3,9 @@ WITH wanted AS MATERIALIZED (
     -- By name,
     SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.id = ANY ($1::uuid[])
     UNION
-    -- who waits for one of them,
-    SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.after = ANY ($1::uuid[]) AND w.after IS NOT NULL
-    UNION
     -- who carries a key and has not ended,
     SELECT w.id, w.key, w.after FROM hapax.jobs w
     WHERE w.key = ANY ($2::bytea[]) AND w.key IS NOT NULL AND w.state < 'completed'
-    UNION
-    -- who waits for one of these (under their key: it may have another or none),
-    SELECT s.id, h.key, s.after FROM hapax.jobs h JOIN hapax.jobs s ON s.after = h.id AND s.after IS NOT NULL
-    WHERE h.key = ANY ($2::bytea[]) AND h.key IS NOT NULL AND h.state < 'completed'
     UNION
     -- and the newest that has ended and still counts.
     SELECT e.id, e.key, e.after

@@ -1,0 +1,14 @@
+-- Fetches and locks those who wait for the end of a job that is locked already, and names those that others have locked.
+-- A statement of its own, after the one that took the locks: whoever makes a job wait for another has locked the other
+-- first, so that none can be made that this does not see.
+WITH wanted AS MATERIALIZED (
+    -- By the name of the other,
+    SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.after = ANY ($1::uuid[]) AND w.after IS NOT NULL
+    UNION
+    -- and by its key (they may have another or none).
+    SELECT s.id, h.key, s.after FROM hapax.jobs h JOIN hapax.jobs s ON s.after = h.id AND s.after IS NOT NULL
+    WHERE h.key = ANY ($2::bytea[]) AND h.key IS NOT NULL AND h.state < 'completed'
+), locked AS MATERIALIZED (
+    SELECT {columns} FROM hapax.jobs j WHERE j.id IN (SELECT w.id FROM wanted w) ORDER BY j.id FOR UPDATE {waits}
+)
+SELECT w.id, w.key, w.after, j.* FROM wanted w LEFT JOIN locked j ON j.id = w.id
