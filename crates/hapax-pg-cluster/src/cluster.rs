@@ -13,6 +13,7 @@ use crate::guard::Guard;
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::psql::Psql;
+use crate::session::Session;
 
 /// What databases are made from until a test says otherwise: nobody connects to it.
 const BARE: &str = "template0";
@@ -65,6 +66,11 @@ impl Cluster {
     /// The rows as text, one per line, columns apart by `|`.
     pub fn query(&self, database: &str, sql: &str) -> Result<String, Error> {
         self.psql.query(database, sql)
+    }
+
+    /// A connection for statements that belong together, such as those of a transaction.
+    pub fn session(&self, database: &str) -> Result<Session, Error> {
+        Session::open(&self.psql, database)
     }
 
     /// A fresh database: empty, or as [`Cluster::template`] made its model.
