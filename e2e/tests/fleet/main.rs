@@ -5,10 +5,13 @@
 
 mod book;
 mod check;
+mod claims;
 mod counters;
 mod faults;
 mod heard;
 mod load;
+mod locks;
 mod order;
 mod races;
 mod record;
+mod word;
