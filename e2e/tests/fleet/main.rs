@@ -6,7 +6,9 @@
 mod book;
 mod check;
 mod claims;
+mod clocks;
 mod counters;
+mod failover;
 mod faults;
 mod heard;
 mod load;
