@@ -40,6 +40,11 @@ pub(crate) struct Link {
 /// be given one in the middle of a transaction.
 pub(crate) struct Borrowed<'p> {
     link: Link,
+    lender: Lender<'p>,
+}
+
+/// The pool of a connection in use.
+struct Lender<'p> {
     pool: &'p Pool,
     _place: SemaphorePermit<'p>,
 }
@@ -58,7 +63,7 @@ impl Pool {
             Some(link) => link,
             None => open(&self.database, None).await?,
         };
-        Ok(Borrowed { link, pool: self, _place: place })
+        Ok(Borrowed { link, lender: Lender { pool: self, _place: place } })
     }
 
     fn take_idle(&self) -> Option<Link> {
@@ -104,11 +109,18 @@ impl Link {
 impl Borrowed<'_> {
     /// Gives it back, with nothing under way on it.
     pub(crate) fn keep(self) {
-        let Borrowed { link, pool, _place: place } = self;
+        let Borrowed { link, lender } = self;
+        let pool = lender.pool;
         if !link.client.is_closed() && !pool.places.is_closed() {
             pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(link);
         }
-        drop(place);
+    }
+
+    /// Closes it after a failure. If the way to the database broke, the other connections broke as well.
+    pub(crate) fn give_up(self, fault: &Fault) {
+        if fault.is_of_the_connection() {
+            self.lender.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
     }
 }
 

@@ -106,8 +106,11 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
             }
             Err(error) => error,
         };
-        drop(link);
-        match fault(&error) {
+        let fault = fault(&error);
+        if let Some(fault) = fault {
+            link.give_up(fault);
+        }
+        match fault {
             Some(fault) if fault.is_of_the_moment() || fault.is_of_a_lock() => {
                 return Err(Undone::Together);
             }
@@ -170,9 +173,12 @@ async fn claim_group(engine: &Engine, group: Vec<Fetch>) {
             link.keep();
             break;
         };
-        drop(link);
+        let fault = fault(error);
+        if let Some(fault) = fault {
+            link.give_up(fault);
+        }
         let is_worth_another =
-            fault(error).is_some_and(|fault| fault.is_of_the_connection() || fault.is_of_the_moment());
+            fault.is_some_and(|fault| fault.is_of_the_connection() || fault.is_of_the_moment());
         if !is_worth_another || is_last {
             break;
         }

@@ -51,7 +51,8 @@ pub(crate) struct Statements {
 impl Statements {
     #[expect(clippy::too_many_lines, reason = "a list")]
     pub(crate) fn of(schema: &SchemaName) -> Statements {
-        let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS));
+        let nulls = vec!["NULL"; COLUMNS.split(',').count()].join(", ");
+        let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS).replace("{nulls}", &nulls));
         let (load, successors) = (include_str!("sql/load.sql"), include_str!("sql/successors.sql"));
         let holders = |part: &str| {
             format!("SELECT {{columns}} FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL AND {part}")

@@ -118,11 +118,21 @@ impl PostgresStore {
 macro_rules! reading {
     ($store:ident, |$view:ident| $read:expr) => {
         $store.beside(async move |engine: Arc<Engine>| {
-            let link = engine.pool.connection().await.map_err(Fault::failed)?;
-            let $view = View { engine: &engine, link: &link };
-            let answer = $read.await.map_err(Fault::failed)?;
-            link.keep();
-            Ok(answer)
+            let mut is_last = false;
+            loop {
+                let link = engine.pool.connection().await.map_err(Fault::failed)?;
+                let $view = View { engine: &engine, link: &link };
+                match $read.await {
+                    Ok(answer) => {
+                        link.keep();
+                        return Ok(answer);
+                    }
+                    // A connection may have died of old age since it was used last.
+                    Err(fault) if fault.is_of_the_connection() && !is_last => link.give_up(&fault),
+                    Err(fault) => return Err(fault.failed()),
+                }
+                is_last = true;
+            }
         })
     };
 }

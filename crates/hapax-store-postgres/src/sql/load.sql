@@ -1,4 +1,5 @@
--- Fetches and locks the jobs that operations ask for, and names those that others have locked: their columns are NULL.
+-- Fetches and locks the jobs that operations ask for, and names those that others have locked: all their columns are NULL.
+-- (Not an outer join: joining by hash is off, and one by one would cost the square of the number of jobs.)
 WITH wanted AS MATERIALIZED (
     -- By name,
     SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.id = ANY ($1::uuid[])
@@ -26,4 +27,6 @@ WITH wanted AS MATERIALIZED (
     -- In one order everywhere, so that those who wait for each other's locks do not wait in a circle.
     SELECT {columns} FROM hapax.jobs j WHERE j.id IN (SELECT w.id FROM wanted w) ORDER BY j.id FOR UPDATE {waits}
 )
-SELECT w.id, w.key, w.after, j.* FROM wanted w LEFT JOIN locked j ON j.id = w.id
+SELECT NULL::uuid, NULL::bytea, NULL::uuid, l.* FROM locked l
+UNION ALL
+SELECT w.id, w.key, w.after, {nulls} FROM wanted w WHERE w.id NOT IN (SELECT l.id FROM locked l)

@@ -11,4 +11,6 @@ WITH wanted AS MATERIALIZED (
 ), locked AS MATERIALIZED (
     SELECT {columns} FROM hapax.jobs j WHERE j.id IN (SELECT w.id FROM wanted w) ORDER BY j.id FOR UPDATE {waits}
 )
-SELECT w.id, w.key, w.after, j.* FROM wanted w LEFT JOIN locked j ON j.id = w.id
+SELECT NULL::uuid, NULL::bytea, NULL::uuid, l.* FROM locked l
+UNION ALL
+SELECT w.id, w.key, w.after, {nulls} FROM wanted w WHERE w.id NOT IN (SELECT l.id FROM locked l)
