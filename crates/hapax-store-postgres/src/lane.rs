@@ -9,7 +9,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::Fault;
 use crate::claim;
 use crate::commit::{self, Fate};
-use crate::patient;
+use crate::crowd::wait_apart;
 use crate::request::{Commit, Fetch, are_simple};
 use crate::store::Engine;
 use crate::transaction::Patience;
@@ -37,7 +37,7 @@ pub(crate) async fn commits(engine: Arc<Engine>, mut inbox: Receiver<Commit>) {
 }
 
 /// Splits what waits into groups of a size that one transaction can bear.
-fn groups(requests: Vec<Commit>) -> Vec<Vec<Commit>> {
+pub(crate) fn groups(requests: Vec<Commit>) -> Vec<Vec<Commit>> {
     let mut groups: Vec<Vec<Commit>> = Vec::new();
     let mut total = Weight::default();
     for request in requests {
@@ -122,20 +122,11 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
 }
 
 /// The fault after which nothing was done.
-fn fault(error: &StoreError) -> Option<&Fault> {
+pub(crate) fn fault(error: &StoreError) -> Option<&Fault> {
     match error {
         StoreError::Failed(source) => source.downcast_ref::<Fault>(),
         StoreError::Unknown(_) | StoreError::Closed => None,
     }
-}
-
-/// Lets a request wait for its locks, beside the others.
-fn wait_apart(engine: &Arc<Engine>, request: Commit) {
-    let apart = Arc::clone(engine);
-    engine.tasks.spawn(async move {
-        let Commit { ops, caller } = request;
-        drop(caller.send(patient::alone(&apart, ops).await));
-    });
 }
 
 /// Hands out jobs until nobody can ask any more.

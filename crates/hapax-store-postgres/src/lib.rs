@@ -25,6 +25,7 @@ mod store;
 mod advance;
 mod claim;
 mod commit;
+mod crowd;
 mod lane;
 mod locks;
 mod patient;

@@ -6,6 +6,7 @@ use tokio::runtime;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::connect::{self, Pool};
+use crate::crowd::Crowds;
 use crate::lane;
 use crate::schema;
 use crate::statements::Statements;
@@ -72,7 +73,17 @@ async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, Op
     let name = name(link.client()).await?;
     let pool = Pool::new(settings.database.clone(), settings.connections);
     let (patient, tasks) = (Semaphore::new(PATIENT_MAX), Tasks::new(handle));
-    Ok(Engine { settings, pool, statements, patient, tasks, clock, word: Word::default(), name })
+    Ok(Engine {
+        settings,
+        pool,
+        statements,
+        patient,
+        crowds: Crowds::default(),
+        tasks,
+        clock,
+        word: Word::default(),
+        name,
+    })
 }
 
 /// A name that no other server has.

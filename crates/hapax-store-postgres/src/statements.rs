@@ -82,12 +82,7 @@ impl Statements {
             keep_memos: of(include_str!("sql/keep_memos.sql")),
             forget_memos: of("DELETE FROM hapax.memos WHERE since <= $1"),
             line: of(include_str!("sql/claim.sql")),
-            open_queues: of(
-                "SELECT min(u.place) FROM unnest($1::text[]) WITH ORDINALITY AS u (queue, place) \
-                 WHERE NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = u.queue) \
-                 AND EXISTS (SELECT 1 FROM hapax.jobs j WHERE j.queue = u.queue AND j.state = 'available') \
-                 GROUP BY u.queue ORDER BY 1",
-            ),
+            open_queues: of(include_str!("sql/open_queues.sql")),
             due: of("SELECT {columns} FROM hapax.jobs j WHERE j.due_at <= $1 AND j.due_at IS NOT NULL \
                  ORDER BY j.due_at, j.seq LIMIT $2 FOR UPDATE SKIP LOCKED"),
             next_due: of("SELECT min(due_at) FROM hapax.jobs WHERE due_at IS NOT NULL AND due_at > $1"),

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use crate::connect::Pool;
+use crate::crowd::Crowds;
 use crate::read::View;
 use crate::request::{Caller, Commit, Fetch};
 use crate::statements::Statements;
@@ -26,6 +27,7 @@ pub(crate) struct Engine {
     pub(crate) statements: Statements,
     /// Places for requests that wait for the locks of others.
     pub(crate) patient: Semaphore,
+    pub(crate) crowds: Crowds,
     pub(crate) tasks: Tasks,
     pub(crate) clock: DatabaseClock,
     pub(crate) word: Word,

@@ -17,13 +17,13 @@ pub(crate) enum Patience {
 }
 
 /// Whatever the database's defaults say, one level of isolation is what the engine relies on: each statement sees what
-/// was committed before it began. Tables are tiny or huge and statistics may be old, so the planner is kept from
-/// reading all of one.
+/// was committed before it began. Plans are made once for a connection, perhaps when the table was empty, and must be
+/// good for millions of jobs: no reading of all of it, and no joining that costs the square of a group.
 macro_rules! begin {
     ($lock_time:literal) => {
         concat!(
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; ",
-            "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; ",
+            "SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; ",
             "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL lock_timeout = ",
             $lock_time
         )

@@ -8,8 +8,10 @@ WITH line AS MATERIALIZED (
     ORDER BY j.priority DESC, j.turn
     LIMIT $2::bigint + (
         SELECT count(*) FROM (
+            -- By what is due, which is little: not by the line, which may be long.
             SELECT 1 FROM hapax.jobs e
-            WHERE e.due_at <= $4::bigint AND e.due_at IS NOT NULL AND e.state = 'available' AND e.queue = $1
+            WHERE e.due_at <= $4::bigint AND e.due_at IS NOT NULL
+                AND e.state::text = 'available' AND e.queue || '' = $1
             LIMIT $5::bigint
         ) x
     )

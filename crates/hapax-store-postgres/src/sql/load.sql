@@ -1,5 +1,4 @@
 -- Fetches and locks the jobs that operations ask for, and names those that others have locked: all their columns are NULL.
--- (Not an outer join: joining by hash is off, and one by one would cost the square of the number of jobs.)
 WITH wanted AS MATERIALIZED (
     -- By name,
     SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.id = ANY ($1::uuid[])
@@ -24,8 +23,10 @@ WITH wanted AS MATERIALIZED (
         LIMIT 1
     ) e
 ), locked AS MATERIALIZED (
-    -- In one order everywhere, so that those who wait for each other's locks do not wait in a circle.
-    SELECT {columns} FROM hapax.jobs j WHERE j.id IN (SELECT w.id FROM wanted w) ORDER BY j.id FOR UPDATE {waits}
+    -- In one order everywhere, so that those who wait for each other's locks do not wait in a circle. Row by row: there is
+    -- no other plan for this, however small the planner believes the table to be.
+    SELECT j.* FROM (SELECT DISTINCT w.id FROM wanted w ORDER BY w.id) w
+    CROSS JOIN LATERAL (SELECT {columns} FROM hapax.jobs j WHERE j.id = w.id FOR UPDATE {waits}) j
 )
 SELECT NULL::uuid, NULL::bytea, NULL::uuid, l.* FROM locked l
 UNION ALL
