@@ -40,6 +40,11 @@ impl Launch {
         Launch { store: Some(Store::Embedded), ..Launch::default() }
     }
 
+    /// On memory alone, whatever store the other tests run on.
+    pub fn memory() -> Launch {
+        Launch::embedded().args(&["--store", "memory"])
+    }
+
     /// With more arguments. Those that name a store leave no other.
     #[must_use]
     pub fn args(mut self, args: &[&str]) -> Launch {
