@@ -12,11 +12,24 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "tables", sql: include_str!("sql/0001-tables.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "tables", sql: include_str!("sql/0001-tables.sql") },
+    Migration {
+        version: 2,
+        name: "functions",
+        sql: concat!(
+            include_str!("sql/0002/1-form.sql"),
+            include_str!("sql/0002/2-key.sql"),
+            include_str!("sql/0002/3-read.sql"),
+            include_str!("sql/0002/4-shown.sql"),
+            include_str!("sql/0002/5-life.sql"),
+            include_str!("sql/0002/6-doors.sql"),
+        ),
+    },
+];
 
 /// The newest version that this program knows.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
 
 /// Whatever is done here is done by one server at a time: a lock on this number (`hapax` in ASCII) is held meanwhile.
 const LOCK: i64 = 0x0068_6170_6178;
