@@ -69,6 +69,7 @@ async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, Op
     let mut client = connection(&pool).await?;
     schema::migrate(&mut client, &settings.schema).await?;
     let statements = Statements::of(&settings.schema);
+    schema::write_rules(&client, &statements.rules, &settings.rules).await?;
     let clock = DatabaseClock::ask_first(&client, &statements.clock).await?;
     let name = name(&client).await?;
     drop(client);

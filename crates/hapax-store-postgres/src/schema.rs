@@ -1,6 +1,9 @@
 //! The tables, and the steps that lead to them.
 
+use hapax_core::{Retention, Rules};
+use hapax_store::record::millis;
 use tokio_postgres::Client;
+use tokio_postgres::types::ToSql;
 
 use crate::settings::SchemaName;
 use crate::{Fault, OpenError};
@@ -53,6 +56,17 @@ pub(crate) async fn migrate(client: &mut Client, schema: &SchemaName) -> Result<
     transaction.batch_execute(&steps).await.map_err(&failed)?;
     transaction.commit().await.map_err(&failed)?;
     Ok(())
+}
+
+/// Tells the SQL functions the operator's settings. With several servers the one that started last is heard.
+pub(crate) async fn write_rules(client: &Client, sql: &str, rules: &Rules) -> Result<(), Fault> {
+    let Rules { visibility_timeout, retention, joined_bytes_max } = rules;
+    let Retention { completed, cancelled, discarded } = retention;
+    let [completed, cancelled, discarded, visibility] =
+        [completed, cancelled, discarded, visibility_timeout].map(|span| millis(*span));
+    let joined = i64::try_from(*joined_bytes_max).unwrap_or(i64::MAX);
+    let params: [&(dyn ToSql + Sync); 5] = [&completed, &cancelled, &discarded, &visibility, &joined];
+    client.execute(sql, &params).await.map(drop).map_err(Fault::of("write down the rules"))
 }
 
 /// The version of the schema; 0 if it is not there.

@@ -32,7 +32,9 @@ $$;
 
 -- A moment as RFC 3339 has it.
 CREATE FUNCTION hapax.moment(ms bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT to_char(timestamp '1970-01-01' + ms * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    -- Seconds and milliseconds apart: a span is multiplied as a double, which has not so many digits.
+    SELECT to_char(timestamp '1970-01-01' + floor(ms / 1000.0)::bigint * interval '1 second'
+        + (ms - 1000 * floor(ms / 1000.0)::bigint) * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
 -- A span as ISO 8601 has it: days, hours, minutes, seconds with milliseconds.

@@ -524,9 +524,9 @@ BEGIN
     END LOOP;
     IF s ? 'meta' AND s ? 'metadata' THEN
         meta := (s #> '{metadata,1}') || (s #> '{meta,1}');
-        SELECT '{' || coalesce(string_agg(to_jsonb(key)::text || ':' || value::text, ',' ORDER BY place, n), '') || '}' INTO j.meta
+        SELECT '{' || coalesce(string_agg(to_jsonb(key)::text || ':' || value::text, ',' ORDER BY part, n), '') || '}' INTO j.meta
         FROM (
-            SELECT 1 AS place, key, value, ordinality AS n FROM jsonb_each(s #> '{meta,1}') WITH ORDINALITY
+            SELECT 1 AS part, key, value, ordinality AS n FROM jsonb_each(s #> '{meta,1}') WITH ORDINALITY
             UNION ALL
             SELECT 2, key, value, ordinality FROM jsonb_each(s #> '{metadata,1}') WITH ORDINALITY
             WHERE NOT (s #> '{meta,1}') ? key

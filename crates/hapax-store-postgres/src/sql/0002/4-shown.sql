@@ -3,13 +3,19 @@
 -- JSON of a client. What came through the other door may hold what jsonb cannot: a zero character becomes U+FFFD, and a
 -- number beyond everything stays as the text it was in.
 CREATE FUNCTION hapax.lenient(given json) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    written text := given::text;
 BEGIN
-    RETURN given::jsonb;
-EXCEPTION
-    WHEN untranslatable_character THEN
-        RETURN regexp_replace(given::text, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')::jsonb;
-    WHEN numeric_value_out_of_range THEN
-        RETURN to_jsonb(given::text);
+    IF strpos(written, '\u0000') > 0 THEN
+        written := regexp_replace(written, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g');
+    END IF;
+    -- Only who might fail pays for a way back.
+    IF octet_length(written) < 100000 AND written !~ '[eE][+-]?[0-9]{5}' THEN RETURN written::jsonb; END IF;
+    BEGIN
+        RETURN written::jsonb;
+    EXCEPTION WHEN numeric_value_out_of_range THEN
+        RETURN to_jsonb(written);
+    END;
 END
 $$;
 

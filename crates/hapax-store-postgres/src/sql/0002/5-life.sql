@@ -61,23 +61,28 @@ END
 $$;
 
 -- Notes what all of these changes added to each queue.
-CREATE FUNCTION hapax.tally(counts hapax.count[], now bigint) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION hapax.tally(counts hapax.count[], now bigint) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
     INSERT INTO hapax.tallies (queue, created_at, scheduled, available, pending, active, retryable, completed, cancelled,
         discarded, keys_held, dead_letters)
-    SELECT queue, now, coalesce(sum(number) FILTER (WHERE what = 'scheduled'), 0),
+    SELECT queue, tally.now, coalesce(sum(number) FILTER (WHERE what = 'scheduled'), 0),
         coalesce(sum(number) FILTER (WHERE what = 'available'), 0), coalesce(sum(number) FILTER (WHERE what = 'pending'), 0),
         coalesce(sum(number) FILTER (WHERE what = 'active'), 0), coalesce(sum(number) FILTER (WHERE what = 'retryable'), 0),
         coalesce(sum(number) FILTER (WHERE what = 'completed'), 0), coalesce(sum(number) FILTER (WHERE what = 'cancelled'), 0),
         coalesce(sum(number) FILTER (WHERE what = 'discarded'), 0), coalesce(sum(number) FILTER (WHERE what = 'keys_held'), 0),
         coalesce(sum(number) FILTER (WHERE what = 'dead_letters'), 0)
-    FROM (SELECT queue, what, sum(number)::bigint AS number FROM unnest(counts) GROUP BY queue, what) sums
+    FROM (SELECT queue, what, sum(number)::bigint AS number FROM unnest(tally.counts) GROUP BY queue, what) sums
     GROUP BY queue HAVING bool_or(number <> 0)
-    ORDER BY queue COLLATE "C"
+    ORDER BY queue COLLATE "C";
+END
 $$;
 
 -- Tells servers that somebody in this queue waits for a worker. The channel has the name of the schema.
-CREATE FUNCTION hapax.call(queue text) RETURNS void LANGUAGE sql AS $$
-    SELECT pg_notify(rtrim('hapax.', '.'), queue)
+CREATE FUNCTION hapax.call(queue text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify(rtrim('hapax.', '.'), queue);
+END
 $$;
 
 -- Stores a job in the place of what it was, and says what that adds to the counts.
@@ -401,9 +406,12 @@ END
 $$;
 
 -- A new id: a UUID of version 7.
-CREATE FUNCTION hapax.new_id(now bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
-    SELECT (lpad(to_hex(now), 12, '0') || '7' || substr(r, 1, 3) || substr(r, 17, 16))::uuid
-    FROM (SELECT replace(gen_random_uuid()::text, '-', '') AS r) random
+CREATE FUNCTION hapax.new_id(now bigint) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    random text := replace(gen_random_uuid()::text, '-', '');
+BEGIN
+    RETURN (lpad(to_hex(now), 12, '0') || '7' || substr(random, 1, 3) || substr(random, 17, 16))::uuid;
+END
 $$;
 
 -- What an incoming job did, or that it was refused.
@@ -416,25 +424,46 @@ CREATE TYPE hapax.admission AS (
     counts   hapax.count[]
 );
 
--- The holders that make an incoming job a duplicate, newest first. Of those that have ended the newest is enough.
+-- The newest job that has ended and makes an incoming one a duplicate.
+CREATE FUNCTION hapax.newest_ended(d hapax.jobs, now bigint) RETURNS uuid LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+    policy jsonb := d.policy;
+    states hapax.state[] := hapax.watched(policy)::hapax.state[];
+BEGIN
+    IF NOT (states && '{completed,cancelled,discarded}'::hapax.state[]) THEN RETURN NULL; END IF;
+    RETURN (
+        SELECT j.id FROM hapax.jobs j
+        WHERE j.key = d.key AND j.key IS NOT NULL AND j.state >= 'completed' AND j.state = ANY (states)
+            AND coalesce(hapax.window_end(policy, j.state, j.created_at, j.scheduled_at, j.at) > now, true)
+        ORDER BY j.created_at DESC, j.id DESC LIMIT 1
+    );
+END
+$$;
+
+-- The holders that make an incoming job a duplicate, newest first, locked. Of those that have ended the newest is enough.
 CREATE FUNCTION hapax.covered(d hapax.jobs, now bigint) RETURNS hapax.jobs[] LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
     policy jsonb := d.policy;
     states hapax.state[] := hapax.watched(policy)::hapax.state[];
-    live hapax.jobs[]; ended hapax.jobs;
+    live hapax.jobs[]; ended hapax.jobs; newest uuid;
 BEGIN
-    SELECT array_agg(j ORDER BY j.created_at DESC, j.id DESC) INTO live FROM hapax.jobs j
-    WHERE j.key = d.key AND j.key IS NOT NULL AND j.state < 'completed' AND j.state = ANY (states)
-        AND coalesce(hapax.window_end(policy, j.state, j.created_at, j.scheduled_at, j.at) > now, true);
-    IF 'completed' = ANY (states) OR 'cancelled' = ANY (states) OR 'discarded' = ANY (states) THEN
-        SELECT j.* INTO ended FROM hapax.jobs j
-        WHERE j.key = d.key AND j.key IS NOT NULL AND j.state >= 'completed' AND j.state = ANY (states)
+    SELECT array_agg(h::hapax.jobs) INTO live FROM (
+        SELECT j.* FROM hapax.jobs j
+        WHERE j.key = d.key AND j.key IS NOT NULL AND j.state < 'completed' AND j.state = ANY (states)
             AND coalesce(hapax.window_end(policy, j.state, j.created_at, j.scheduled_at, j.at) > now, true)
-        ORDER BY j.created_at DESC, j.id DESC LIMIT 1;
-    END IF;
+        ORDER BY j.id FOR UPDATE
+    ) h;
+    LOOP
+        newest := hapax.newest_ended(d, now);
+        EXIT WHEN newest IS NULL;
+        SELECT j.* INTO ended FROM hapax.jobs j WHERE j.id = newest FOR UPDATE;
+        -- Somebody may have removed it or brought it back to life meanwhile.
+        EXIT WHEN ended.state >= 'completed' AND ended.state = ANY (states);
+    END LOOP;
     RETURN ARRAY(
-        SELECT h FROM unnest(coalesce(live, '{}') || CASE WHEN ended.id IS NULL THEN '{}' ELSE ARRAY[ended] END) AS h
+        SELECT h FROM unnest(coalesce(live, '{}') || CASE WHEN newest IS NULL THEN '{}' ELSE ARRAY[ended] END) AS h
         ORDER BY h.created_at DESC, h.id DESC
     );
 END

@@ -40,7 +40,7 @@ CREATE FUNCTION hapax.lock_keys(drafts hapax.jobs[], now bigint) RETURNS void LA
 #variable_conflict use_variable
 DECLARE
     keys bytea[]; wanted uuid[]; number bigint;
-    d hapax.jobs; h hapax.jobs;
+    d hapax.jobs;
 BEGIN
     SELECT array_agg(DISTINCT key) INTO keys FROM unnest(drafts) WHERE key IS NOT NULL;
     IF keys IS NULL THEN RETURN; END IF;
@@ -55,10 +55,7 @@ BEGIN
         WHERE j.key = ANY (keys) AND j.key IS NOT NULL AND j.state < 'completed'
     );
     FOREACH d IN ARRAY drafts LOOP
-        IF d.key IS NULL THEN CONTINUE; END IF;
-        FOREACH h IN ARRAY hapax.covered(d, now) LOOP
-            IF h.state >= 'completed' THEN wanted := wanted || h.id; END IF;
-        END LOOP;
+        IF d.key IS NOT NULL THEN wanted := wanted || hapax.newest_ended(d, now); END IF;
     END LOOP;
     PERFORM 1 FROM hapax.jobs j WHERE j.id = ANY (wanted) ORDER BY j.id FOR UPDATE;
 END
@@ -93,7 +90,7 @@ DECLARE
     total integer := CASE WHEN is_batch THEN jsonb_array_length(job) END;
     drafts hapax.jobs[] := '{}'; one jsonb; d hapax.jobs;
     a hapax.admission; counts hapax.count[] := '{}';
-    fresh uuid[] := '{}'; twin integer; details jsonb; message text;
+    fresh uuid[] := '{}'; twin integer; details jsonb; message text; hint text;
     jobs jsonb[] := '{}'; outcomes jsonb[] := '{}';
 BEGIN
     PERFORM hapax.expect_utf8();
@@ -121,17 +118,18 @@ BEGIN
     PERFORM hapax.lock_keys(drafts, now);
 
     FOR i IN 1..cardinality(drafts) LOOP
-        BEGIN
+        IF NOT is_batch THEN
+            a := hapax.admit(drafts[i], now);
+        ELSE BEGIN
             a := hapax.admit(drafts[i], now);
         EXCEPTION WHEN SQLSTATE 'HX413' OR SQLSTATE 'HX409' THEN
-            -- Only a batch says which of its jobs it was.
-            IF NOT is_batch THEN RAISE; END IF;
-            GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, details = PG_EXCEPTION_DETAIL;
+            -- A batch says which of its jobs it was.
+            GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, details = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
             -- A job of the same batch is not stored, so nobody is told of it by its id.
             IF (details ->> 'job_id')::uuid = ANY (fresh) THEN details := details - 'job_id'; END IF;
             PERFORM hapax.refuse(substr(SQLSTATE, 3)::integer, details ->> 'code', 'job ' || i - 1 || ' of the batch: ' || message,
-                details || jsonb_build_object('index', i - 1), NULL);
-        END;
+                details || jsonb_build_object('index', i - 1), hint);
+        END; END IF;
         counts := counts || a.counts;
         IF a.refusal IS NOT NULL AND is_batch THEN
             twin := array_position(fresh, (a.refusal #>> '{details,existing_job_id}')::uuid) - 1;
@@ -408,12 +406,16 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on AS $$
 DECLARE
     now bigint := hapax.now_ms();
-    old hapax.jobs := hapax.locked_job(job_id, lease);
-    j hapax.jobs := old;
-    retry jsonb := hapax.retry(old);
-    failure record;
-    has_ended boolean; is_dead_letter boolean := (retry -> 'dead_letter')::boolean;
+    old hapax.jobs; j hapax.jobs;
+    retry jsonb; failure record;
+    has_ended boolean; is_dead_letter boolean;
 BEGIN
+    -- What is wrong with the report is said before anything is looked for.
+    PERFORM hapax.failure_of(error, 0, now);
+    old := hapax.locked_job(job_id, lease);
+    j := old;
+    retry := hapax.retry(old);
+    is_dead_letter := (retry -> 'dead_letter')::boolean;
     failure := hapax.failure_of(error, old.attempt, now);
     IF old.state <> 'active' OR encode(old.token, 'hex') <> lease THEN PERFORM hapax.lease_lost(old); END IF;
     IF requeue THEN
