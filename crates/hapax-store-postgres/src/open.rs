@@ -69,6 +69,7 @@ async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, Op
     let mut link = connect::open(&settings.database, None).await?;
     schema::migrate(link.client_mut(), &settings.schema).await?;
     let statements = Statements::of(&settings.schema);
+    schema::write_rules(link.client(), &statements.rules, &settings.rules).await?;
     let clock = DatabaseClock::ask_first(link.client(), &statements.clock).await?;
     let name = name(link.client()).await?;
     let pool = Pool::new(settings.database.clone(), settings.connections);

@@ -1,6 +1,9 @@
 //! The tables, and the steps that lead to them.
 
+use hapax_core::{Retention, Rules};
+use hapax_store::record::millis;
 use tokio_postgres::Client;
+use tokio_postgres::types::ToSql;
 
 use crate::settings::SchemaName;
 use crate::{Fault, OpenError};
@@ -12,11 +15,24 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "tables", sql: include_str!("sql/0001-tables.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "tables", sql: include_str!("sql/0001-tables.sql") },
+    Migration {
+        version: 2,
+        name: "functions",
+        sql: concat!(
+            include_str!("sql/0002/1-form.sql"),
+            include_str!("sql/0002/2-key.sql"),
+            include_str!("sql/0002/3-read.sql"),
+            include_str!("sql/0002/4-shown.sql"),
+            include_str!("sql/0002/5-life.sql"),
+            include_str!("sql/0002/6-doors.sql"),
+        ),
+    },
+];
 
 /// The newest version that this program knows.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
 
 /// Whatever is done here is done by one server at a time: a lock on this number (`hapax` in ASCII) is held meanwhile.
 const LOCK: i64 = 0x0068_6170_6178;
@@ -72,6 +88,17 @@ fn steps_from(found: i32, schema: &SchemaName) -> Vec<Step> {
         Step { version: *version, name, sql }
     };
     wanted.map(step).collect()
+}
+
+/// Tells the SQL functions the operator's settings. With several servers the one that started last is heard.
+pub(crate) async fn write_rules(client: &Client, sql: &str, rules: &Rules) -> Result<(), Fault> {
+    let Rules { visibility_timeout, retention, joined_bytes_max } = rules;
+    let Retention { completed, cancelled, discarded } = retention;
+    let [completed, cancelled, discarded, visibility] =
+        [completed, cancelled, discarded, visibility_timeout].map(|span| millis(*span));
+    let joined = i64::try_from(*joined_bytes_max).unwrap_or(i64::MAX);
+    let params: [&(dyn ToSql + Sync); 5] = [&completed, &cancelled, &discarded, &visibility, &joined];
+    client.execute(sql, &params).await.map(drop).map_err(Fault::of("write down the rules"))
 }
 
 /// The version of the schema; 0 if it is not there.

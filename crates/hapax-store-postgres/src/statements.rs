@@ -29,6 +29,7 @@ pub(crate) struct Statements {
     pub(crate) next_due: String,
     pub(crate) notify: String,
     pub(crate) clock: String,
+    pub(crate) rules: String,
     pub(crate) fold_tallies: String,
     pub(crate) pause: String,
     pub(crate) resume: String,
@@ -87,6 +88,10 @@ impl Statements {
                  ORDER BY j.due_at, j.seq LIMIT $2 FOR UPDATE SKIP LOCKED"),
             next_due: of("SELECT min(due_at) FROM hapax.jobs WHERE due_at IS NOT NULL AND due_at > $1"),
             notify: of("SELECT pg_notify($1, queue || ' ' || $2) FROM unnest($3::text[]) AS u (queue)"),
+            rules: of("UPDATE hapax.rules SET completed_ms = $1, cancelled_ms = $2, discarded_ms = $3, \
+                 visibility_ms = $4, joined_bytes_max = $5 \
+                 WHERE (completed_ms, cancelled_ms, discarded_ms, visibility_ms, joined_bytes_max) \
+                 IS DISTINCT FROM ($1, $2, $3, $4, $5)"),
             clock: of("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
             fold_tallies: of(include_str!("sql/fold_tallies.sql")),
             pause: of("INSERT INTO hapax.pauses (queue) VALUES ($1) ON CONFLICT DO NOTHING"),
