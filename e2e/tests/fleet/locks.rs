@@ -13,6 +13,8 @@ use serde_json::json;
 const WATCHED: Duration = Duration::from_secs(3);
 /// Whoever takes longer than this was hindered. Without the lock it is a few milliseconds.
 const UNHINDERED: Duration = Duration::from_secs(1);
+/// More than the engine lets wait at a time.
+const WAITERS: usize = 16;
 /// How long a request waits for a lock, and how much longer it may take to say so.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_MAX: Duration = Duration::from_secs(20);
@@ -36,6 +38,35 @@ fn who_needs_a_locked_key_waits_and_nobody_else_does() {
     let lock = hold(&fleet, &lock_of(&key_of(&mut fleet.client(0), &unique("held"))));
     let created = while_held(&fleet, lock, |client| client.enqueue(&unique("held")));
     created.is(201);
+}
+
+#[test]
+fn many_who_wait_for_one_key_hinder_nobody_who_meets_others_at_another() {
+    let fleet = Fleet::start();
+    let lock = hold(&fleet, &lock_of(&key_of(&mut fleet.client(0), &unique("held"))));
+    let answers = thread::scope(|scope| {
+        let waiting =
+            scope.spawn(|| together(WAITERS, |number| fleet.client(number).enqueue(&unique("held")).status));
+        clock::throughout("all wait", Duration::from_millis(300), || !waiting.is_finished());
+        // Servers meet at keys of their own all the time, and operators do rare things.
+        let slowest = together(2 * SERVERS, |number| {
+            let mut client = fleet.client(number);
+            slowest_of((0..10).map(|round| {
+                timed(|| {
+                    let answer = client.enqueue(&unique(&format!("other-{round}")));
+                    assert!([201, 200].contains(&answer.status), "{}", answer.body);
+                    client
+                        .send(&e2e::Request::new("POST", &format!("/ojs/v1/queues/q-{number}/pause")))
+                        .is(200);
+                })
+            }))
+        });
+        drop(lock);
+        assert!(slowest.iter().all(|slowest| *slowest < UNHINDERED), "hindered for {slowest:?}");
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    assert_eq!(answers.iter().filter(|status| **status == 201).count(), 1, "{answers:?}");
+    assert!(answers.iter().all(|status| [200, 201].contains(status)), "{answers:?}");
 }
 
 #[test]
