@@ -10,7 +10,7 @@ use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 use uuid::Uuid;
 
 use crate::Fault;
-use crate::load::{Loaded, Wanted};
+use crate::load::{self, Loaded, Wanted};
 use crate::locks::{self, Lock};
 use crate::memo;
 use crate::row::uuid;
@@ -58,6 +58,7 @@ pub(crate) async fn together(
 pub(crate) struct Ready {
     pub(crate) lock: tokio_postgres::Statement,
     pub(crate) load: tokio_postgres::Statement,
+    pub(crate) successors: tokio_postgres::Statement,
     pub(crate) memos: tokio_postgres::Statement,
     pub(crate) numbers: tokio_postgres::Statement,
     pub(crate) writers: Writers,
@@ -74,6 +75,7 @@ impl Ready {
         Ok(Ready {
             lock: transaction.prepare(lock).await?,
             load: transaction.prepare(load).await?,
+            successors: transaction.prepare(&statements.successors).await?,
             memos: transaction.prepare(&statements.memos).await?,
             numbers: transaction.prepare(&statements.numbers).await?,
             writers: Writers::prepare(transaction, statements).await?,
@@ -123,11 +125,12 @@ async fn find<'o>(
         wanted.add(op);
     }
     let mut numbers = Numbers::default();
-    let (begun, refused, loaded, recalled, drawn) = tokio::join! {
+    let (begun, refused, loaded, successors, recalled, drawn) = tokio::join! {
         biased;
         transaction.begin(),
         locks::take(transaction, &ready.lock, &locks),
         wanted.load(transaction, &ready.load),
+        load::successors(transaction, &ready.successors, ops.clone()),
         memo::load(transaction, &ready.memos, &memos),
         numbers.draw(transaction, &ready.numbers, ops.clone().map(places).sum()),
     };
@@ -144,6 +147,8 @@ async fn find<'o>(
     for stored in &loaded.jobs {
         add_neighbours(&mut beside, &stored.job, ops.clone());
     }
+    let is_loaded = |id: &JobId| loaded.jobs.iter().any(|stored| stored.job.id == *id);
+    successors?.into_iter().filter(|id| !is_loaded(id)).for_each(|id| beside.add_id(id));
     for stored in loaded.jobs {
         desk.lay(stored);
     }

@@ -113,6 +113,30 @@ impl Wanted {
     }
 }
 
+/// Who waits for the jobs that these operations are about. Asked once more when those are locked: [`Wanted::load`] looks
+/// first and locks then, and whoever had a job locked meanwhile may have stored a successor of it.
+pub(crate) async fn successors<'o>(
+    transaction: &Transaction<'_>,
+    statement: &Statement,
+    ops: impl Iterator<Item = &'o Op>,
+) -> Result<Vec<JobId>, Fault> {
+    let stepped = ops.filter_map(|op| match &op.action {
+        Action::Step { id, .. } => Some(uuid(*id)),
+        _ => None,
+    });
+    let ids: Vec<Uuid> = stepped.collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = transaction.query(statement, &[&ids], "look for successors").await?;
+    let id = |row: &tokio_postgres::Row| {
+        let uuid: Uuid = row.try_get(0).map_err(Fault::of("look for successors"))?;
+        let damaged = Fault::Damaged { column: "id", id: uuid, found: "no UUID of version 7" };
+        JobId::from_bytes(*uuid.as_bytes()).ok_or(damaged)
+    };
+    rows.iter().map(id).collect()
+}
+
 /// Where the columns of a job begin in a row of `load.sql`.
 const FIRST: usize = 3;
 

@@ -12,7 +12,7 @@ use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 use crate::Fault;
 use crate::commit::{Ready, lay_new};
 use crate::connect::{connection, discard};
-use crate::load::Wanted;
+use crate::load::{self, Wanted};
 use crate::locks::{self, Lock};
 use crate::memo;
 use crate::queue;
@@ -113,6 +113,9 @@ async fn carry_out(
     let mut desk = Desk::new(engine.settings.rules.clone());
     lay_new(&mut desk, wanted.load(transaction, &ready.load).await?);
     let mut beside = Wanted::default();
+    for id in load::successors(transaction, &ready.successors, std::iter::once(op)).await? {
+        beside.add_id(id);
+    }
     add_who_is_met(engine, &mut beside, &desk, op);
     lay_new(&mut desk, beside.load(transaction, &ready.load).await?);
     let recalled = memo::load(transaction, &ready.memos, &memos).await?;

@@ -13,6 +13,7 @@ pub(crate) struct Statements {
     pub(crate) load_waiting: String,
     pub(crate) carriers: String,
     pub(crate) key_of: String,
+    pub(crate) successors: String,
     pub(crate) memos: String,
     pub(crate) insert: String,
     pub(crate) rewrite: String,
@@ -66,6 +67,9 @@ impl Statements {
             carriers: of("SELECT j.id FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL \
                  AND j.state = ANY ($2::text[]::hapax.state[]) \
                  ORDER BY j.state >= 'completed', j.created_at DESC, j.id DESC"),
+            successors: of(
+                "SELECT j.id FROM hapax.jobs j WHERE j.after = ANY ($1::uuid[]) AND j.after IS NOT NULL",
+            ),
             key_of: of("SELECT j.key FROM hapax.jobs j WHERE j.id = $1"),
             memos: of(
                 "SELECT name, fingerprint, since, status, body FROM hapax.memos WHERE name = ANY ($1::text[])",
