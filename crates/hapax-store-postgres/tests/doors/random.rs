@@ -165,9 +165,8 @@ fn walk(seed: u64) {
             walk.rig.compare_all(&walk.known);
         }
     }
-    println!("seed {seed}: {} jobs sent, {:?}", walk.known.len(), walk.tally);
     for expected in ["created", "existing", "updated", "replaced", "duplicate", "invalid_request"] {
-        assert!(walk.tally[expected] >= 20, "{expected} is rare in {:?}", walk.tally);
+        assert!(walk.tally[expected] >= 20, "{expected} is rare with seed {seed}: {:?}", walk.tally);
     }
 }
 

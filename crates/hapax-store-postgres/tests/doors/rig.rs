@@ -268,14 +268,14 @@ impl Rig {
         let rows = self.runtime.block_on(self.client.query("SELECT id::text, due_at FROM hapax.jobs", &[]));
         let rows = rows.unwrap();
         let due: BTreeMap<String, Option<i64>> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-        let mut stored = 0;
+        let mut found = 0;
         for id in known {
             let Some(job) = self.compare(*id) else { continue };
-            stored += 1;
+            found += 1;
             let expected = next_due(&job, &Rules::default()).map(Timestamp::millis);
             assert_eq!(due[&id.to_string()], expected, "the timer of {job:?}");
         }
-        assert_eq!(due.len(), stored, "no job is in one store only");
+        assert_eq!(due.len(), found, "no job is in one store only");
         let stores = [&self.memory, &self.postgres];
         let [memory, postgres] = stores.map(|store| wait(store.totals()).unwrap());
         assert_eq!(postgres, memory);
