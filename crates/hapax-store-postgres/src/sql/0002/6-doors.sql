@@ -209,7 +209,9 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hapax.lock_of(held));
     PERFORM hapax.expect_fresh_snapshot();
     wanted := ARRAY(SELECT j.id FROM hapax.jobs j WHERE j.key = held AND j.key IS NOT NULL AND j.state < 'completed'
-        UNION SELECT j.id FROM hapax.jobs j WHERE j.key = held AND j.key IS NOT NULL AND j.state >= 'completed');
+        UNION
+        SELECT j.id FROM hapax.jobs j
+        WHERE j.key = held AND j.key IS NOT NULL AND j.state >= 'completed' AND j.state = 'discarded');
     PERFORM 1 FROM hapax.jobs j WHERE j.id = ANY (wanted) ORDER BY j.id FOR UPDATE;
     FOR old IN SELECT j.* FROM hapax.jobs j
         WHERE j.id = ANY (wanted) AND j.key = held AND j.state NOT IN ('completed', 'cancelled') AND j.policy::jsonb ? 'job_key'
