@@ -8,16 +8,19 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::keeper::{Keeper, Store};
 use crate::process::{Process, or_panic, read_lossy};
 use crate::{Server, clock};
 
 const EXIT_MAX: Duration = Duration::from_secs(30);
 
-/// A command line for the server, complete but for the address and the data folder.
+/// A command line for the server, complete but for the address and the place of the jobs.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
     args: Vec<String>,
     wrapper: Vec<String>,
+    /// Left open, it is the one that this run of the tests is about.
+    store: Option<Store>,
     data: Option<PathBuf>,
     key: Option<String>,
 }
@@ -32,7 +35,17 @@ pub struct Exit {
 }
 
 impl Launch {
-    /// With more arguments.
+    /// On a data folder, whatever store the other tests run on: for tests of the files themselves.
+    pub fn embedded() -> Launch {
+        Launch { store: Some(Store::Embedded), ..Launch::default() }
+    }
+
+    /// On memory alone, whatever store the other tests run on.
+    pub fn memory() -> Launch {
+        Launch::embedded().args(&["--store", "memory"])
+    }
+
+    /// With more arguments. Those that name a store leave no other.
     #[must_use]
     pub fn args(mut self, args: &[&str]) -> Launch {
         self.args.extend(args.iter().map(|arg| (*arg).to_owned()));
@@ -49,7 +62,7 @@ impl Launch {
     /// On a data folder of the test's own.
     #[must_use]
     pub fn data(mut self, data: &Path) -> Launch {
-        self.data = Some(data.to_owned());
+        (self.store, self.data) = (Some(Store::Embedded), Some(data.to_owned()));
         self
     }
 
@@ -76,8 +89,8 @@ impl Launch {
     #[track_caller]
     pub fn run(&self) -> Exit {
         let home = or_panic("a temporary folder", TempDir::new());
-        let (address, data) = (free_address(), self.data_in(home.path()));
-        self.finish(self.serving(address, &data), home.path())
+        let keeper = self.keeper_in(home.path());
+        self.finish(self.serving(free_address(), &keeper), home.path())
     }
 
     /// Runs the program with these arguments alone, and says how it ended.
@@ -98,13 +111,16 @@ impl Launch {
         Exit { status, output: read_lossy(&log) }
     }
 
-    pub(crate) fn serve(&self, address: SocketAddr, home: &Path) -> Process {
-        let mut command = self.serving(address, &self.data_in(home));
-        Process::spawn(&mut command, &home.join("log"))
+    pub(crate) fn serve(&self, address: SocketAddr, home: &Path, keeper: &Keeper) -> Process {
+        Process::spawn(&mut self.serving(address, keeper), &home.join("log"))
     }
 
-    pub(crate) fn data_in(&self, home: &Path) -> PathBuf {
-        self.data.clone().unwrap_or_else(|| home.join("data"))
+    /// A new place for the jobs of a server in this folder.
+    #[track_caller]
+    pub(crate) fn keeper_in(&self, home: &Path) -> Keeper {
+        let store =
+            if self.names_store() { Store::Embedded } else { self.store.unwrap_or_else(Store::of_this_run) };
+        Keeper::new(store, self.data.clone().unwrap_or_else(|| home.join("data")))
     }
 
     /// The address that the arguments name, or a free one.
@@ -117,7 +133,11 @@ impl Launch {
         self.key.as_deref()
     }
 
-    fn serving(&self, address: SocketAddr, data: &Path) -> Command {
+    fn names_store(&self) -> bool {
+        self.args.iter().any(|arg| arg == "--store" || arg == "--database-url")
+    }
+
+    fn serving(&self, address: SocketAddr, keeper: &Keeper) -> Command {
         let mut command = match self.wrapper.split_first() {
             None => Command::new(binary()),
             Some((program, args)) => {
@@ -131,7 +151,7 @@ impl Launch {
         if !self.args.iter().any(|arg| arg == "--listen") {
             command.args(["--listen", &address.to_string()]);
         }
-        command.arg("--data").arg(data).args(&self.args);
+        command.args(keeper.args()).args(&self.args);
         command
     }
 }

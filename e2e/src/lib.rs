@@ -11,6 +11,7 @@ pub mod fleet;
 mod holder;
 pub mod ids;
 mod job;
+mod keeper;
 pub mod keys;
 mod launch;
 mod process;

@@ -1,13 +1,14 @@
-//! A running server on a folder of its own, which does not outlive its guard.
+//! A running server on a folder or a database of its own, which does not outlive its guard.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::keeper::Keeper;
 use crate::process::{Process, or_panic, read_lossy};
 use crate::{Client, Exit, Launch, Request, clock};
 
@@ -19,14 +20,16 @@ const LOG_LINES_SHOWN: usize = 40;
 /// A server that answers.
 #[derive(Debug)]
 pub struct Server {
+    // Dropped in this order: what keeps the jobs goes after the process that uses it.
     process: Process,
     address: SocketAddr,
     launch: Launch,
+    keeper: Keeper,
     home: TempDir,
 }
 
 impl Server {
-    /// A server with the defaults, on a new folder.
+    /// A server with the defaults and no jobs.
     #[track_caller]
     pub fn start() -> Server {
         Launch::default().start()
@@ -44,8 +47,9 @@ impl Server {
     /// A server in a folder that the test prepared, or how it ended instead.
     #[track_caller]
     pub(crate) fn try_start_in(home: TempDir, launch: Launch) -> Result<Server, (TempDir, Exit)> {
-        match up(home.path(), &launch) {
-            Ok((process, address)) => Ok(Server { process, address, launch, home }),
+        let keeper = launch.keeper_in(home.path());
+        match up(home.path(), &keeper, &launch) {
+            Ok((process, address)) => Ok(Server { process, address, launch, keeper, home }),
             Err(exit) => Err((home, exit)),
         }
     }
@@ -60,9 +64,10 @@ impl Server {
         client(self.address, &self.launch)
     }
 
-    /// The data folder.
-    pub fn data(&self) -> PathBuf {
-        self.launch.data_in(self.home.path())
+    /// The data folder of a server that was launched as embedded.
+    #[track_caller]
+    pub fn data(&self) -> &Path {
+        self.keeper.folder()
     }
 
     /// A folder that lives as long as the server, around its data.
@@ -104,24 +109,24 @@ impl Server {
         clock::eventually("the server ends", limit, || self.exit_status())
     }
 
-    /// Starts it again on the same folder, after it ended.
+    /// Starts it again with the same jobs, after it ended.
     #[track_caller]
     pub fn start_again(&mut self) {
         assert!(self.exit_status().is_some(), "the server is still running");
-        match up(self.home.path(), &self.launch) {
+        match up(self.home.path(), &self.keeper, &self.launch) {
             Ok((process, address)) => (self.process, self.address) = (process, address),
             Err(exit) => panic!("the server did not start again, {}", exit.status),
         }
     }
 
-    /// Starts it again in another way.
+    /// Starts it again in another way, with the same jobs.
     #[track_caller]
     pub fn start_again_as(&mut self, launch: Launch) {
         self.launch = launch;
         self.start_again();
     }
 
-    /// A crash and a new start on the same folder.
+    /// A crash and a new start with the same jobs.
     #[track_caller]
     pub fn crash_and_restart(&mut self) {
         self.kill();
@@ -147,13 +152,13 @@ fn client(address: SocketAddr, launch: &Launch) -> Client {
 
 /// A healthy server and its address, or how it ended instead.
 #[track_caller]
-fn up(home: &Path, launch: &Launch) -> Result<(Process, SocketAddr), Exit> {
+fn up(home: &Path, keeper: &Keeper, launch: &Launch) -> Result<(Process, SocketAddr), Exit> {
     let log = home.join("log");
     let mut tries = 0;
     loop {
         let address = launch.address();
         let earlier_lives = read_lossy(&log).len();
-        let mut process = launch.serve(address, home);
+        let mut process = launch.serve(address, home, keeper);
         // Another process on the same port would answer too, until ours has found the port taken.
         let is_ours = || listens(&read_lossy(&log)[earlier_lives..], address);
         let is_healthy = || {

@@ -1,14 +1,16 @@
 //! `cargo xtask conformance`: the Open Job Spec suite against the built server.
 
+mod cluster;
 mod selection;
 mod suite;
 mod verdict;
 
 use anyhow::{Result, ensure};
 
+use cluster::Cluster;
 pub(crate) use selection::Selection;
 use selection::{Reading, Store};
-use suite::Suite;
+use suite::{Spawn, Suite};
 pub(crate) use verdict::Tally;
 
 use crate::{console, test};
@@ -57,17 +59,20 @@ pub(crate) fn run(selection: &Selection) -> Result<Tally> {
     };
     let mut total = Tally::default();
     for &store in &selection.stores {
+        let cluster = (store == Store::Postgres).then(Cluster::start).transpose()?;
+        let spawn = Spawn { store, database: cluster.as_ref().map(Cluster::url) };
         for &reading in &selection.readings {
-            total.add(&run_combination(&suite, store, reading, &selection.paths)?);
+            total.add(&run_combination(&suite, &spawn, reading, &selection.paths)?);
         }
     }
     Ok(total)
 }
 
-fn run_combination(suite: &Suite, store: Store, reading: Reading, paths: &[String]) -> Result<Tally> {
+fn run_combination(suite: &Suite, spawn: &Spawn<'_>, reading: Reading, paths: &[String]) -> Result<Tally> {
+    let store = spawn.store;
     let mut tally = Tally::default();
     for path in paths {
-        for case in suite.play(store, reading, path)? {
+        for case in suite.play(spawn, reading, path)? {
             let expected = EXPECTED_FAILURES
                 .iter()
                 .any(|failure| failure.case == case.title && failure.readings.contains(&reading));

@@ -4,6 +4,7 @@ mod bench;
 mod command;
 mod conformance;
 mod console;
+mod e2e;
 mod licences;
 mod stopwatch;
 mod test;
@@ -20,7 +21,7 @@ Usage: cargo xtask <task>
 
   test [--only STEP | --list]     everything a change must pass, in order
   tidy                            the rules of style and layering, all violations at once
-  conformance [--store embedded|memory] [--strict] [--path P]
+  conformance [--store embedded|memory|postgres] [--strict] [--path P]
                                   the Open Job Spec suite against the built server
   licences                        the licences of every dependency
   bench [ARGS…]                   build for release, then `bench run` with ARGS";

@@ -1,10 +1,11 @@
 //! `cargo xtask test`: every step a change must pass, in order, up to the first failure.
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 
 use crate::conformance::{self, Selection, Tally};
+use crate::e2e::Store;
 use crate::stopwatch::Stopwatch;
-use crate::{command, console, licences, tidy, tools, workspace};
+use crate::{command, console, e2e, licences, tidy, tools, workspace};
 
 const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 
@@ -23,7 +24,8 @@ const STEPS: &[Step] = &[
     Step { name: "licences", what: "licences of the dependencies", run: || done(licences::run()) },
     Step { name: "unit", what: "unit, property and store tests", run: || done(unit()) },
     Step { name: "fuzz", what: "replay of the fuzz corpus", run: || done(fuzz()) },
-    Step { name: "e2e", what: "the built server from outside", run: || done(e2e()) },
+    Step { name: "e2e", what: "the built server from outside", run: || done(e2e::run(Store::Embedded)) },
+    Step { name: "e2e-postgres", what: "the same on PostgreSQL", run: || done(e2e::run(Store::Postgres)) },
     Step { name: "conformance", what: "the Open Job Spec suite", run: || conformance().map(Some) },
 ];
 
@@ -112,13 +114,6 @@ fn fuzz() -> Result<()> {
     }
     let mut replay = workspace::cargo(&["test", "--manifest-path", FUZZ_MANIFEST, "--target-dir"]);
     command::run(replay.arg(workspace::target_dir().join("fuzz")))
-}
-
-fn e2e() -> Result<()> {
-    build_server()?;
-    let server = workspace::server();
-    ensure!(server.is_file(), "the build left no {}", server.display());
-    command::run(workspace::cargo(&["test", "-p", "e2e"]).env("HAPAX_BIN", server))
 }
 
 fn conformance() -> Result<Tally> {

@@ -14,7 +14,12 @@ pub(crate) fn target_dir() -> PathBuf {
 
 /// The server as `cargo build -p hapax` leaves it.
 pub(crate) fn server() -> PathBuf {
-    target_dir().join("debug").join("hapax")
+    built("hapax")
+}
+
+/// A program of ours as `cargo build` leaves it.
+pub(crate) fn built(program: &str) -> PathBuf {
+    target_dir().join("debug").join(program)
 }
 
 pub(crate) fn in_ci() -> bool {

@@ -13,6 +13,7 @@ use crate::guard::Guard;
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::psql::Psql;
+use crate::session::Session;
 
 /// What databases are made from until a test says otherwise: nobody connects to it.
 const BARE: &str = "template0";
@@ -22,6 +23,7 @@ const PREPARED: &str = "prepared";
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
+    options: Options,
     guard: Guard,
     psql: Psql,
     databases: AtomicU64,
@@ -41,6 +43,33 @@ impl Cluster {
 
     /// A cluster of one's own, for tests that stop it or need settings of their own.
     pub fn start(options: &Options) -> Result<Self, Error> {
+        let cluster = Self::prepare(options)?;
+        cluster.guard.init()?;
+        cluster.configure().map_err(Error::io("write the server's settings"))?;
+        cluster.guard.start()?;
+        Ok(cluster)
+    }
+
+    /// Another cluster, with the settings of this one, that follows it and can take its place.
+    pub fn standby(&self) -> Result<Self, Error> {
+        let standby = Self::prepare(&self.options)?;
+        standby.follow(self)?;
+        Ok(standby)
+    }
+
+    /// Makes this one a copy of another that follows it. What was here is gone.
+    pub fn follow(&self, primary: &Self) -> Result<(), Error> {
+        self.guard.copy(&primary.folder)?;
+        self.configure().map_err(Error::io("write the server's settings"))?;
+        self.guard.start()
+    }
+
+    /// Ends the following of another; from then on this one takes writes.
+    pub fn promote(&self) -> Result<(), Error> {
+        self.psql.administer("SELECT pg_promote()")
+    }
+
+    fn prepare(options: &Options) -> Result<Self, Error> {
         let binaries = Binaries::find()?;
         // The name of a socket has hardly a hundred bytes, most of which may be spent already.
         let folder = tempfile::Builder::new().prefix("pg").tempdir();
@@ -50,11 +79,7 @@ impl Cluster {
         let folder = folder.keep();
         let psql = Psql::new(&binaries, &folder);
         let (databases, is_prepared) = (AtomicU64::new(0), OnceLock::new());
-        let cluster = Self { folder, guard, psql, databases, is_prepared };
-        cluster.guard.init()?;
-        cluster.configure(options).map_err(Error::io("write the server's settings"))?;
-        cluster.guard.start()?;
-        Ok(cluster)
+        Ok(Self { folder, options: options.clone(), guard, psql, databases, is_prepared })
     }
 
     /// Where a client finds the database of that name, by way of the socket in the folder.
@@ -65,6 +90,11 @@ impl Cluster {
     /// The rows as text, one per line, columns apart by `|`.
     pub fn query(&self, database: &str, sql: &str) -> Result<String, Error> {
         self.psql.query(database, sql)
+    }
+
+    /// A connection for statements that belong together, such as those of a transaction.
+    pub fn session(&self, database: &str) -> Result<Session, Error> {
+        Session::open(&self.psql, database)
     }
 
     /// A fresh database: empty, or as [`Cluster::template`] made its model.
@@ -122,8 +152,9 @@ impl Cluster {
         self.guard.server()
     }
 
-    fn configure(&self, options: &Options) -> std::io::Result<()> {
+    /// In the copy of another cluster, this comes after the lines of that one and wins over them.
+    fn configure(&self) -> std::io::Result<()> {
         let mut file = OpenOptions::new().append(true).open(self.data_dir().join("postgresql.conf"))?;
-        file.write_all(options.lines(&self.folder).as_bytes())
+        file.write_all(self.options.lines(&self.folder).as_bytes())
     }
 }

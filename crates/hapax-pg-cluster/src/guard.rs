@@ -75,6 +75,12 @@ impl Guard {
         self.ask("init")
     }
 
+    /// Makes the cluster's files anew, as a copy of those of the server whose socket is in that folder. It will follow
+    /// that server.
+    pub(crate) fn copy(&self, primary: &Path) -> Result<(), Error> {
+        self.ask_about("copy", &primary.display().to_string())
+    }
+
     /// Returns when the server takes connections. One that still runs is stopped before.
     pub(crate) fn start(&self) -> Result<(), Error> {
         self.ask("start")
@@ -90,10 +96,16 @@ impl Guard {
         self.ask("kill")
     }
 
-    /// The only answer that is a number is that to `start`.
     fn ask(&self, word: &'static str) -> Result<(), Error> {
+        self.ask_about(word, "")
+    }
+
+    /// The only answer that is a number is that to `start`.
+    fn ask_about(&self, word: &'static str, what: &str) -> Result<(), Error> {
         let mut line = self.line();
-        let answer = line.exchange(word).map_err(Error::io("talk to the server's guard"))?;
+        let answer = line
+            .exchange(format!("{word} {what}").trim_end())
+            .map_err(Error::io("talk to the server's guard"))?;
         line.server = answer.parse().ok();
         if line.server.is_some() || answer == "done" {
             return Ok(());

@@ -19,8 +19,9 @@ patience=6000
 trap '' PIPE
 
 # A server that was killed leaves its lock file behind, hence the look at the number.
+# One that follows another calls itself a standby.
 is_ready() {
-    [ "$(sed -n 1p "$lock" 2>/dev/null)" = "$server" ] && grep -q '^ready' "$lock"
+    [ "$(sed -n 1p "$lock" 2>/dev/null)" = "$server" ] && grep -q -e '^ready' -e '^standby' "$lock"
 }
 
 await_ready() {
@@ -64,16 +65,22 @@ await_death() {
 }
 
 # A killed server leaves a segment of shared memory behind, and its number in the lock file.
-remove() {
+remove_segment() {
     segment=$(sed -n '7{s/.* //;p;}' "$lock" 2>/dev/null)
     [ -z "$segment" ] || ipcrm -m "$segment" 2>/dev/null
-    rm -rf -- "$folder"
 }
 
-while read -r word; do
+while read -r word primary; do
     case $word in
     init)
         "$@" "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --no-locale --no-sync --no-instructions \
+            </dev/null >>"$log" 2>&1 && echo done || echo failed
+        ;;
+    copy)
+        stop
+        remove_segment
+        rm -rf -- "$data"
+        "$@" "$bin/pg_basebackup" -h "$primary" -U postgres -D "$data" -R -X stream -c fast --no-sync \
             </dev/null >>"$log" 2>&1 && echo done || echo failed
         ;;
     start)
@@ -93,4 +100,5 @@ while read -r word; do
 done
 
 stop
-remove
+remove_segment
+rm -rf -- "$folder"

@@ -18,8 +18,10 @@ mod guard;
 mod options;
 mod owner;
 mod psql;
+mod session;
 
 pub use cluster::Cluster;
 pub use database::Database;
 pub use error::Error;
 pub use options::Options;
+pub use session::Session;

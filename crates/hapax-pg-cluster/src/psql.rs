@@ -1,6 +1,7 @@
 //! Statements by way of `psql`, so that a test without a driver can ask too.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::binaries::{self, Binaries};
 use crate::error::Error;
@@ -35,16 +36,21 @@ impl Psql {
 
     /// The rows as text, one per line, columns apart by `|`.
     pub(crate) fn query(&self, database: &str, sql: &str) -> Result<String, Error> {
-        let output = binaries::command(&self.program)
-            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
-            .args(["--dbname", &self.url(database), "--command", sql])
-            .output()
-            .map_err(Error::io("start psql"))?;
+        let output = self.command(database).args(["--command", sql]).output();
+        let output = output.map_err(Error::io("start psql"))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         if !output.status.success() {
             return Err(Error::Refused { sql: sql.to_owned(), complaint: text(&output.stderr) });
         }
         Ok(text(&output.stdout))
+    }
+
+    /// `psql` in this database, which ends at the first error.
+    pub(crate) fn command(&self, database: &str) -> Command {
+        let mut command = binaries::command(&self.program);
+        command.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]);
+        command.args(["--dbname", &self.url(database)]);
+        command
     }
 }
 

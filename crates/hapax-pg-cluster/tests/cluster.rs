@@ -79,3 +79,24 @@ fn a_server_that_cannot_start_says_why() {
     let error = Cluster::start(&options).unwrap_err().to_string();
     assert!(error.contains("did not start") && error.contains("no_such_setting"), "{error}");
 }
+
+#[test]
+fn a_session_holds_its_locks_until_it_is_dropped() {
+    let cluster = Cluster::start(&Options::default()).unwrap();
+    let is_free = || cluster.query("postgres", "SELECT pg_try_advisory_xact_lock(7)").unwrap() == "t";
+    let mut session = cluster.session("postgres").unwrap();
+    session.query("BEGIN").unwrap();
+    assert_eq!(session.query("SELECT 1, pg_advisory_xact_lock(7) IS NULL").unwrap(), "1|f");
+    assert!(!is_free());
+    drop(session);
+    assert!(is_free());
+}
+
+#[test]
+fn a_session_ends_with_the_first_error_and_says_which() {
+    let cluster = Cluster::start(&Options::default()).unwrap();
+    let mut session = cluster.session("postgres").unwrap();
+    let error = session.query("SELECT FROM nowhere").unwrap_err().to_string();
+    assert!(error.contains("nowhere") && error.contains("does not exist"), "{error}");
+    assert!(session.query("SELECT 1").is_err());
+}

@@ -53,3 +53,20 @@ fn a_stopped_cluster_can_be_stopped_and_killed() {
     cluster.restart().unwrap();
     assert_eq!(row(&cluster).unwrap(), "here");
 }
+
+#[test]
+fn a_standby_takes_the_place_of_its_primary_and_the_other_way_round() {
+    let settings = vec!["synchronous_standby_names = 'walreceiver'".to_owned()];
+    let one = Cluster::start(&Options { durable: true, settings }).unwrap();
+    let other = one.standby().unwrap();
+    one.query("postgres", "CREATE TABLE kept AS SELECT 'here' AS row").unwrap();
+    one.kill().unwrap();
+    assert!(other.query("postgres", "UPDATE kept SET row = 'there'").is_err());
+    other.promote().unwrap();
+    assert_eq!(row(&other).unwrap(), "here");
+    one.follow(&other).unwrap();
+    other.query("postgres", "UPDATE kept SET row = 'there'").unwrap();
+    other.stop_immediately().unwrap();
+    one.promote().unwrap();
+    assert_eq!(row(&one).unwrap(), "there");
+}

@@ -1,6 +1,5 @@
 //! Letting time pass.
 
-use deadpool_postgres::Object;
 use hapax_core::unique::Uniqueness;
 use hapax_core::{Chance, Timestamp, Transition, decide, next_due, reentry_key};
 use hapax_store::desk::{Desk, Moved, Numbered};
@@ -8,6 +7,7 @@ use hapax_store::{Advance, MEMO_KEPT, StoreError};
 
 use crate::Fault;
 use crate::commit::{Ready, lay_new};
+use crate::connect::Link;
 use crate::load::{Loaded, Wanted};
 use crate::row;
 use crate::save::{Numbers, Rest, Then, save};
@@ -20,13 +20,13 @@ const NOTES_FOLDED_MAX: i64 = 10_000;
 /// Lets what is due happen, as far as nobody else is at it; forgets old answers; sums up the counts.
 pub(crate) async fn advance(
     engine: &Engine,
-    client: &Object,
+    link: &Link,
     now: Timestamp,
     limit: usize,
     chance: Chance,
 ) -> Result<Advance, StoreError> {
     let failed = Fault::failed;
-    let transaction = Transaction::new(client, Patience::None);
+    let transaction = Transaction::new(link, Patience::None);
     let ready = Ready::prepare(engine, &transaction).await.map_err(failed)?;
     let mut desk = Desk::new(engine.settings.rules.clone());
     let late = lay_due(engine, &transaction, &ready, &mut desk, now, limit, chance).await.map_err(failed)?;
@@ -37,7 +37,7 @@ pub(crate) async fn advance(
     let rest = Rest { now, desk: &desk, memos: &[] };
     save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
     // What is due and did not move is in the hands of another server.
-    let after = if changes.is_empty() { now.millis() } else { i64::MIN };
+    let after = if changes.is_empty() && limit > 0 { now.millis() } else { i64::MIN };
     let next_due = tidy_up(engine, &transaction, now, after).await.map_err(failed)?;
     transaction.commit().await.map_err(Fault::at_commit)?;
     engine.word.spread(&moved);

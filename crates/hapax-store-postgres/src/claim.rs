@@ -1,6 +1,5 @@
 //! Handing out jobs: the claims of many workers on the same queues in one transaction.
 
-use deadpool_postgres::Object;
 use hapax_core::unique::Uniqueness;
 use hapax_core::{Delivery, Job, QueueName, State, StateSet, Timestamp, next_due};
 use hapax_store::desk::{Desk, Numbered};
@@ -9,6 +8,7 @@ use tokio_postgres::Statement;
 
 use crate::Fault;
 use crate::commit::{Ready, lay_new};
+use crate::connect::Link;
 use crate::load::{Loaded, Wanted};
 use crate::row;
 use crate::save::{Numbers, Rest, Then, save};
@@ -18,10 +18,10 @@ use crate::transaction::{Patience, Transaction};
 /// Carries out claims on the same queues one after the other, and commits what they took.
 pub(crate) async fn together(
     engine: &Engine,
-    client: &Object,
+    link: &Link,
     claims: &[Claim],
 ) -> Result<Vec<Vec<Change>>, StoreError> {
-    let transaction = Transaction::new(client, Patience::None);
+    let transaction = Transaction::new(link, Patience::None);
     let failed = Fault::failed;
     let ready = Ready::prepare(engine, &transaction).await.map_err(failed)?;
     let round = Round {

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use hapax_core::Timestamp;
 
 use crate::Fault;
-use crate::connect::connection;
 use crate::store::Engine;
 
 /// How often the clock of the database is asked.
@@ -42,8 +41,9 @@ impl DatabaseClock {
     pub(crate) async fn follow(engine: Arc<Engine>) {
         loop {
             tokio::time::sleep(ASKED_EVERY).await;
-            let Ok(client) = connection(&engine.pool).await else { continue };
-            if let Ok(heard) = ask(&client, &engine.statements.clock).await {
+            let Ok(link) = engine.pool.connection().await else { continue };
+            if let Ok(heard) = ask(link.client(), &engine.statements.clock).await {
+                link.keep();
                 *engine.clock.0.lock().unwrap_or_else(PoisonError::into_inner) = heard;
             }
         }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use deadpool_postgres::Object;
 use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{Job, JobId, StateSet, Timestamp};
 use hapax_store::desk::Desk;
@@ -10,7 +9,8 @@ use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 use uuid::Uuid;
 
 use crate::Fault;
-use crate::load::{self, Loaded, Wanted};
+use crate::connect::Link;
+use crate::load::{LoadStatements, Loaded, Wanted};
 use crate::locks::{self, Lock};
 use crate::memo;
 use crate::row::uuid;
@@ -26,13 +26,14 @@ pub(crate) enum Fate {
     Held,
 }
 
-/// Carries out what can be carried out without waiting for others, and commits it.
+/// Carries out what can be carried out, and commits it. Without patience, that is what nobody else has locked.
 pub(crate) async fn together(
     engine: &Engine,
-    client: &Object,
+    link: &Link,
     requests: &[Vec<Op>],
+    patience: Patience,
 ) -> Result<Vec<Fate>, StoreError> {
-    let transaction = Transaction::new(client, Patience::None);
+    let transaction = Transaction::new(link, patience);
     let ready = Ready::prepare(engine, &transaction).await.map_err(Fault::failed)?;
     let found = find(&transaction, &ready, requests.iter().flatten()).await.map_err(Fault::failed)?;
     let Found { mut desk, refused, held, memos, mut numbers } = found;
@@ -57,8 +58,7 @@ pub(crate) async fn together(
 /// The statements of a transaction, ready.
 pub(crate) struct Ready {
     pub(crate) lock: tokio_postgres::Statement,
-    pub(crate) load: tokio_postgres::Statement,
-    pub(crate) successors: tokio_postgres::Statement,
+    pub(crate) load: LoadStatements,
     pub(crate) memos: tokio_postgres::Statement,
     pub(crate) numbers: tokio_postgres::Statement,
     pub(crate) writers: Writers,
@@ -68,14 +68,13 @@ pub(crate) struct Ready {
 impl Ready {
     pub(crate) async fn prepare(engine: &Engine, transaction: &Transaction<'_>) -> Result<Ready, Fault> {
         let statements = &engine.statements;
-        let (lock, load) = match transaction.patience {
-            Patience::None => (&statements.try_lock, &statements.load),
-            Patience::UntilTimeout => (&statements.lock, &statements.load_waiting),
+        let lock = match transaction.patience {
+            Patience::None => &statements.try_lock,
+            Patience::UntilTimeout => &statements.lock,
         };
         Ok(Ready {
             lock: transaction.prepare(lock).await?,
-            load: transaction.prepare(load).await?,
-            successors: transaction.prepare(&statements.successors).await?,
+            load: LoadStatements::prepare(transaction, statements).await?,
             memos: transaction.prepare(&statements.memos).await?,
             numbers: transaction.prepare(&statements.numbers).await?,
             writers: Writers::prepare(transaction, statements).await?,
@@ -125,12 +124,11 @@ async fn find<'o>(
         wanted.add(op);
     }
     let mut numbers = Numbers::default();
-    let (begun, refused, loaded, successors, recalled, drawn) = tokio::join! {
+    let (begun, refused, loaded, recalled, drawn) = tokio::join! {
         biased;
         transaction.begin(),
         locks::take(transaction, &ready.lock, &locks),
         wanted.load(transaction, &ready.load),
-        load::successors(transaction, &ready.successors, ops.clone()),
         memo::load(transaction, &ready.memos, &memos),
         numbers.draw(transaction, &ready.numbers, ops.clone().map(places).sum()),
     };
@@ -147,8 +145,6 @@ async fn find<'o>(
     for stored in &loaded.jobs {
         add_neighbours(&mut beside, &stored.job, ops.clone());
     }
-    let is_loaded = |id: &JobId| loaded.jobs.iter().any(|stored| stored.job.id == *id);
-    successors?.into_iter().filter(|id| !is_loaded(id)).for_each(|id| beside.add_id(id));
     for stored in loaded.jobs {
         desk.lay(stored);
     }

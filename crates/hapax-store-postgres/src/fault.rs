@@ -18,9 +18,12 @@ pub enum Fault {
         #[source]
         source: tokio_postgres::Error,
     },
-    /// There was no connection to be had.
-    #[error("there is no connection to PostgreSQL")]
-    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// All connections were in use for too long.
+    #[error("all connections to PostgreSQL are in use")]
+    NoPlace,
+    /// The machine cannot encrypt.
+    #[error("a connection to PostgreSQL could not be encrypted")]
+    Encryption(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A row holds what nobody wrote.
     #[error("the column {column} of the job {id} is damaged: {found}")]
     Damaged {
@@ -51,7 +54,8 @@ impl Fault {
     fn state(&self) -> Option<&SqlState> {
         match self {
             Fault::Database { source, .. } => source.code(),
-            Fault::Unreachable(_)
+            Fault::NoPlace
+            | Fault::Encryption(_)
             | Fault::Damaged { .. }
             | Fault::Unreadable(_)
             | Fault::Held
@@ -88,8 +92,12 @@ impl Fault {
                 };
                 source.is_closed() || source.code().is_none_or(ended)
             }
-            Fault::Unreachable(_) => true,
-            Fault::Damaged { .. } | Fault::Unreadable(_) | Fault::Held | Fault::NotReplicated => false,
+            Fault::NoPlace
+            | Fault::Encryption(_)
+            | Fault::Damaged { .. }
+            | Fault::Unreadable(_)
+            | Fault::Held
+            | Fault::NotReplicated => false,
         }
     }
 

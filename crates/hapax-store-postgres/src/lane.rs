@@ -9,10 +9,10 @@ use tokio::sync::mpsc::Receiver;
 use crate::Fault;
 use crate::claim;
 use crate::commit::{self, Fate};
-use crate::connect::{connection, discard};
-use crate::patient;
-use crate::request::{Commit, Fetch};
+use crate::crowd::wait_apart;
+use crate::request::{Commit, Fetch, are_simple};
 use crate::store::Engine;
+use crate::transaction::Patience;
 
 /// How many requests a lane looks at at a time.
 const REQUESTS_MAX: usize = 1024;
@@ -25,7 +25,8 @@ const BYTES_MAX: usize = 4 << 20;
 pub(crate) async fn commits(engine: Arc<Engine>, mut inbox: Receiver<Commit>) {
     let mut waiting = Vec::with_capacity(REQUESTS_MAX);
     while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
-        let (simple, rare): (Vec<Commit>, Vec<Commit>) = waiting.drain(..).partition(Commit::is_simple);
+        let (simple, rare): (Vec<Commit>, Vec<Commit>) =
+            waiting.drain(..).partition(|commit| are_simple(&commit.ops));
         for request in rare {
             wait_apart(&engine, request);
         }
@@ -36,7 +37,7 @@ pub(crate) async fn commits(engine: Arc<Engine>, mut inbox: Receiver<Commit>) {
 }
 
 /// Splits what waits into groups of a size that one transaction can bear.
-fn groups(requests: Vec<Commit>) -> Vec<Vec<Commit>> {
+pub(crate) fn groups(requests: Vec<Commit>) -> Vec<Vec<Commit>> {
     let mut groups: Vec<Vec<Commit>> = Vec::new();
     let mut total = Weight::default();
     for request in requests {
@@ -90,11 +91,12 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
     let operations = requests.iter().map(Vec::len).sum();
     // A connection may have died of old age since it was used last, before anything was sent over it.
     for is_last in [false, true] {
-        let client = connection(&engine.pool).await.map_err(|fault| Undone::Failed(fault.failed()))?;
+        let link = engine.pool.connection().await.map_err(|fault| Undone::Failed(fault.failed()))?;
         #[expect(clippy::disallowed_methods, reason = "measures the work on a group")]
         let start = Instant::now();
-        let error = match commit::together(engine, &client, requests).await {
+        let error = match commit::together(engine, &link, requests, Patience::None).await {
             Ok(fates) => {
+                link.keep();
                 (engine.settings.observer)(CommitFacts {
                     operations,
                     apply: start.elapsed(),
@@ -104,9 +106,14 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
             }
             Err(error) => error,
         };
-        discard(client);
-        match fault(&error) {
-            Some(fault) if fault.is_of_the_moment() => return Err(Undone::Together),
+        let fault = fault(&error);
+        if let Some(fault) = fault {
+            link.give_up(fault);
+        }
+        match fault {
+            Some(fault) if fault.is_of_the_moment() || fault.is_of_a_lock() => {
+                return Err(Undone::Together);
+            }
             Some(fault) if fault.is_of_the_connection() && !is_last => {}
             _ => return Err(Undone::Failed(error)),
         }
@@ -115,20 +122,11 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
 }
 
 /// The fault after which nothing was done.
-fn fault(error: &StoreError) -> Option<&Fault> {
+pub(crate) fn fault(error: &StoreError) -> Option<&Fault> {
     match error {
         StoreError::Failed(source) => source.downcast_ref::<Fault>(),
         StoreError::Unknown(_) | StoreError::Closed => None,
     }
-}
-
-/// Lets a request wait for its locks, beside the others.
-fn wait_apart(engine: &Arc<Engine>, request: Commit) {
-    let apart = Arc::clone(engine);
-    engine.tasks.spawn(async move {
-        let Commit { ops, caller } = request;
-        drop(caller.send(patient::alone(&apart, &ops).await));
-    });
 }
 
 /// Hands out jobs until nobody can ask any more.
@@ -154,18 +152,24 @@ async fn claim_group(engine: &Engine, group: Vec<Fetch>) {
         group.into_iter().map(|Fetch { claim, caller }| (claim, caller)).unzip();
     let mut result = Err(StoreError::Closed);
     for is_last in [false, true] {
-        let client = match connection(&engine.pool).await {
-            Ok(client) => client,
+        let link = match engine.pool.connection().await {
+            Ok(link) => link,
             Err(fault) => {
                 result = Err(fault.failed());
                 break;
             }
         };
-        result = claim::together(engine, &client, &claims).await;
-        let Err(error) = &result else { break };
-        discard(client);
+        result = claim::together(engine, &link, &claims).await;
+        let Err(error) = &result else {
+            link.keep();
+            break;
+        };
+        let fault = fault(error);
+        if let Some(fault) = fault {
+            link.give_up(fault);
+        }
         let is_worth_another =
-            fault(error).is_some_and(|fault| fault.is_of_the_connection() || fault.is_of_the_moment());
+            fault.is_some_and(|fault| fault.is_of_the_connection() || fault.is_of_the_moment());
         if !is_worth_another || is_last {
             break;
         }

@@ -7,11 +7,13 @@ use hapax_core::{JobId, State, StateSet, Timestamp};
 use hapax_store::desk::Numbered;
 use hapax_store::{Action, Op};
 use tokio_postgres::Statement;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::Fault;
 use crate::row::{self, uuid};
-use crate::transaction::Transaction;
+use crate::statements::Statements;
+use crate::transaction::{Patience, Transaction};
 
 /// What to fetch: jobs by name, jobs that carry a key, and who waits for any of them.
 #[derive(Debug, Default)]
@@ -80,7 +82,7 @@ impl Wanted {
     pub(crate) async fn load(
         &self,
         transaction: &Transaction<'_>,
-        statement: &Statement,
+        statements: &LoadStatements,
     ) -> Result<Loaded, Fault> {
         if self.is_empty() {
             return Ok(Loaded::default());
@@ -92,49 +94,51 @@ impl Wanted {
             self.ended.iter().map(|(_, watch, _)| ended(watch.states).join(",")).collect();
         let since: Vec<Option<i64>> = self.ended.iter().map(|(_, watch, now)| since(*watch, *now)).collect();
         let anchors: Vec<&str> = self.ended.iter().map(|(_, watch, _)| watch.period_from.name()).collect();
-        let rows = transaction
-            .query(statement, &[&ids, &keys, &ended_keys, &states, &since, &anchors], "fetch jobs")
-            .await?;
+        let wanted: Params<'_, 6> = [&ids, &keys, &ended_keys, &states, &since, &anchors];
+        let followed: Params<'_, 2> = [&ids, &keys];
+        let (jobs, successors) = tokio::join! {
+            biased;
+            transaction.query(&statements.jobs, &wanted, "fetch jobs"),
+            transaction.query(&statements.successors, &followed, "fetch jobs that wait for others"),
+        };
         let mut loaded = Loaded::default();
         let mut seen = HashSet::new();
-        for row in rows {
+        for row in jobs?.iter().chain(&successors?) {
             let id: Option<Uuid> = row.try_get(FIRST).map_err(Fault::of("read a cell"))?;
             // Who is wanted for two reasons comes twice.
             if id.is_some_and(|id| !seen.insert(id)) {
                 continue;
             }
             if id.is_some() {
-                loaded.jobs.push(row::read(&row, FIRST)?);
+                loaded.jobs.push(row::read(row, FIRST)?);
             } else {
-                loaded.held.push(held(&row)?);
+                loaded.held.push(held(row)?);
             }
         }
         Ok(loaded)
     }
 }
 
-/// Who waits for the jobs that these operations are about. Asked once more when those are locked: [`Wanted::load`] looks
-/// first and locks then, and whoever had a job locked meanwhile may have stored a successor of it.
-pub(crate) async fn successors<'o>(
-    transaction: &Transaction<'_>,
-    statement: &Statement,
-    ops: impl Iterator<Item = &'o Op>,
-) -> Result<Vec<JobId>, Fault> {
-    let stepped = ops.filter_map(|op| match &op.action {
-        Action::Step { id, .. } => Some(uuid(*id)),
-        _ => None,
-    });
-    let ids: Vec<Uuid> = stepped.collect();
-    if ids.is_empty() {
-        return Ok(Vec::new());
+type Params<'p, const N: usize> = [&'p (dyn ToSql + Sync); N];
+
+/// The statements that fetch, ready on one connection.
+pub(crate) struct LoadStatements {
+    jobs: Statement,
+    successors: Statement,
+}
+
+impl LoadStatements {
+    pub(crate) async fn prepare(
+        transaction: &Transaction<'_>,
+        statements: &Statements,
+    ) -> Result<LoadStatements, Fault> {
+        let (jobs, successors) = match transaction.patience {
+            Patience::None => (&statements.load, &statements.load_successors),
+            Patience::UntilTimeout => (&statements.load_waiting, &statements.load_successors_waiting),
+        };
+        let (jobs, successors) = (transaction.prepare(jobs).await?, transaction.prepare(successors).await?);
+        Ok(LoadStatements { jobs, successors })
     }
-    let rows = transaction.query(statement, &[&ids], "look for successors").await?;
-    let id = |row: &tokio_postgres::Row| {
-        let uuid: Uuid = row.try_get(0).map_err(Fault::of("look for successors"))?;
-        let damaged = Fault::Damaged { column: "id", id: uuid, found: "no UUID of version 7" };
-        JobId::from_bytes(*uuid.as_bytes()).ok_or(damaged)
-    };
-    rows.iter().map(id).collect()
 }
 
 /// Where the columns of a job begin in a row of `load.sql`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hapax_core::JobId;
 use hapax_core::unique::Key;
 use hapax_store::{Action, Memo, MemoKey, Op};
 use tokio_postgres::{Row, Statement};
@@ -21,6 +22,11 @@ impl Lock {
         ]))
     }
 
+    /// Of a row: the database has a lock for it already, and this number only stands for it.
+    fn of_job(id: JobId) -> Lock {
+        Lock::of_key(&Key::of_text(&id.to_string()))
+    }
+
     pub(crate) fn of_memo(memo: &MemoKey) -> Lock {
         Lock::of_key(&Key::of_text(&memo.0))
     }
@@ -38,6 +44,27 @@ pub(crate) fn of_op(op: &Op) -> Vec<Lock> {
     };
     let keys = incoming.iter().filter_map(|incoming| incoming.key.as_ref()).map(Lock::of_key);
     keys.chain(memo.iter().map(|Memo { key, .. }| Lock::of_memo(key))).collect()
+}
+
+/// What requests have in common if they wait for the same: their keys and their jobs, or else the name of the answer.
+pub(crate) fn met_by(ops: &[Op]) -> BTreeSet<Lock> {
+    let mut met = BTreeSet::new();
+    for op in ops {
+        match &op.action {
+            Action::Enqueue { incoming, .. } => met.extend(incoming.key.as_ref().map(Lock::of_key)),
+            Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => {
+                met.extend(incoming.iter().filter_map(|incoming| incoming.key.as_ref()).map(Lock::of_key));
+            }
+            Action::Step { id, .. } => {
+                met.insert(Lock::of_job(*id));
+            }
+            Action::StepHolders { key, .. } => {
+                met.insert(Lock::of_key(key));
+            }
+            Action::Pause(_) | Action::Resume(_) => {}
+        }
+    }
+    if met.is_empty() { ops.iter().flat_map(of_op).collect() } else { met }
 }
 
 /// Takes locks, in one order everywhere, and says which it did not get. The statement fits the patience.

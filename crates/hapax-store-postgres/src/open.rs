@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tokio::runtime;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::connect::{connection, pool};
+use crate::connect::{self, Pool};
+use crate::crowd::Crowds;
 use crate::lane;
 use crate::schema;
 use crate::statements::Statements;
@@ -65,17 +66,25 @@ impl PostgresStore {
 }
 
 async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, OpenError> {
-    let pool = pool(&settings)?;
-    let mut client = connection(&pool).await?;
-    schema::migrate(&mut client, &settings.schema).await?;
+    let mut link = connect::open(&settings.database, None).await?;
+    schema::migrate(link.client_mut(), &settings.schema).await?;
     let statements = Statements::of(&settings.schema);
-    schema::write_rules(&client, &statements.rules, &settings.rules).await?;
-    let clock = DatabaseClock::ask_first(&client, &statements.clock).await?;
-    let name = name(&client).await?;
-    drop(client);
-    let patient = Semaphore::new(PATIENT_MAX);
-    let tasks = Tasks::new(handle);
-    Ok(Engine { settings, pool, statements, patient, tasks, clock, word: Word::default(), name })
+    schema::write_rules(link.client(), &statements.rules, &settings.rules).await?;
+    let clock = DatabaseClock::ask_first(link.client(), &statements.clock).await?;
+    let name = name(link.client()).await?;
+    let pool = Pool::new(settings.database.clone(), settings.connections);
+    let (patient, tasks) = (Semaphore::new(PATIENT_MAX), Tasks::new(handle));
+    Ok(Engine {
+        settings,
+        pool,
+        statements,
+        patient,
+        crowds: Crowds::default(),
+        tasks,
+        clock,
+        word: Word::default(),
+        name,
+    })
 }
 
 /// A name that no other server has.

@@ -3,19 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use deadpool_postgres::Object;
 use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{Event, JobId, Transition, decide, reentry_key};
 use hapax_store::desk::{Desk, Moved};
 use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 
 use crate::Fault;
-use crate::commit::{Ready, lay_new};
-use crate::connect::{connection, discard};
-use crate::load::{self, Wanted};
+use crate::commit::{self, Fate, Ready, lay_new};
+use crate::connect::Link;
+use crate::load::Wanted;
 use crate::locks::{self, Lock};
 use crate::memo;
 use crate::queue;
+use crate::request;
 use crate::save::{Numbers, Rest, Then, save};
 use crate::store::Engine;
 use crate::transaction::{Patience, Transaction};
@@ -24,18 +24,19 @@ use crate::transaction::{Patience, Transaction};
 const TRIES_MAX: usize = 20;
 
 /// Sees a request through.
-pub(crate) async fn alone(engine: &Engine, ops: &[Op]) -> Result<Vec<Answer>, StoreError> {
+pub(crate) async fn alone(engine: &Engine, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
+    let request = [ops];
     // Few at a time: they hold connections while they wait.
     let _place = engine.patient.acquire().await.map_err(|_| StoreError::Closed)?;
     for _ in 0..TRIES_MAX {
-        let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-        match attempt(engine, &client, ops).await {
-            Ok(answers) => return Ok(answers),
-            Err(Trouble::OfTheMoment) => discard(client),
-            Err(Trouble::Final(error)) => {
-                discard(client);
-                return Err(error);
+        let link = engine.pool.connection().await.map_err(Fault::failed)?;
+        match attempt(engine, &link, &request).await {
+            Ok(answers) => {
+                link.keep();
+                return Ok(answers);
             }
+            Err(Trouble::OfTheMoment) => {}
+            Err(Trouble::Final(error)) => return Err(error),
         }
     }
     Err(Fault::Held.failed())
@@ -65,6 +66,7 @@ impl From<StoreError> for Trouble {
         match &error {
             StoreError::Failed(source) => match source.downcast_ref::<Fault>() {
                 Some(fault) if fault.is_of_the_moment() => Trouble::OfTheMoment,
+                Some(fault) if fault.is_of_a_lock() => Trouble::Final(Fault::Held.failed()),
                 _ => Trouble::Final(error),
             },
             StoreError::Unknown(_) | StoreError::Closed => Trouble::Final(error),
@@ -72,10 +74,21 @@ impl From<StoreError> for Trouble {
     }
 }
 
-async fn attempt(engine: &Engine, client: &Object, ops: &[Op]) -> Result<Vec<Answer>, Trouble> {
-    let transaction = Transaction::new(client, Patience::UntilTimeout);
+async fn attempt(engine: &Engine, link: &Link, request: &[Vec<Op>; 1]) -> Result<Vec<Answer>, Trouble> {
+    let [ops] = request;
+    if request::are_simple(ops) {
+        let fates = commit::together(engine, link, request, Patience::UntilTimeout).await?;
+        return match fates.into_iter().next() {
+            Some(Fate::Answered(answers)) => Ok(answers),
+            // A row that was found and went before it could be locked.
+            Some(Fate::Held) | None => Err(Trouble::OfTheMoment),
+        };
+    }
+    let transaction = Transaction::new(link, Patience::UntilTimeout);
     let ready = Ready::prepare(engine, &transaction).await?;
     transaction.begin().await?;
+    // All at once and in order, whatever the order of the operations.
+    locks::take(&transaction, &ready.lock, &ops.iter().flat_map(locks::of_op).collect()).await?;
     let (mut answers, mut all_moved) = (Vec::with_capacity(ops.len()), Vec::new());
     for op in ops {
         answers.push(carry_out(engine, &transaction, &ready, op, &mut all_moved).await?);
@@ -113,9 +126,6 @@ async fn carry_out(
     let mut desk = Desk::new(engine.settings.rules.clone());
     lay_new(&mut desk, wanted.load(transaction, &ready.load).await?);
     let mut beside = Wanted::default();
-    for id in load::successors(transaction, &ready.successors, std::iter::once(op)).await? {
-        beside.add_id(id);
-    }
     add_who_is_met(engine, &mut beside, &desk, op);
     lay_new(&mut desk, beside.load(transaction, &ready.load).await?);
     let recalled = memo::load(transaction, &ready.memos, &memos).await?;

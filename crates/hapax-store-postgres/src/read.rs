@@ -1,6 +1,5 @@
 //! Reads. Each sees everything that was answered before, on whatever server.
 
-use deadpool_postgres::Object;
 use hapax_core::unique::Watch;
 use hapax_core::{Job, JobId, QueueName, State, Timestamp};
 use hapax_store::desk::Desk;
@@ -13,6 +12,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::Fault;
+use crate::connect::Link;
 use crate::load::{ended, since};
 use crate::queue;
 use crate::row::{self, uuid};
@@ -21,13 +21,13 @@ use crate::store::Engine;
 /// What a read needs.
 pub(crate) struct View<'v> {
     pub(crate) engine: &'v Engine,
-    pub(crate) client: &'v Object,
+    pub(crate) link: &'v Link,
 }
 
 impl View<'_> {
     async fn query(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Fault> {
-        let statement = self.client.prepare_cached(sql).await.map_err(Fault::of("prepare a statement"))?;
-        self.client.query(&statement, params).await.map_err(Fault::of("read"))
+        let statement = self.link.prepare(sql).await?;
+        self.link.client().query(&statement, params).await.map_err(Fault::of("read"))
     }
 
     async fn jobs(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Job>, Fault> {

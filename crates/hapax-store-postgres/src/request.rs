@@ -21,26 +21,24 @@ pub(crate) struct Fetch {
     pub(crate) caller: Caller<Vec<Change>>,
 }
 
-impl Commit {
-    /// Whether it can share a transaction: none of its operations takes a job away or brings back one that has ended,
-    /// so that no later one could ask for rows that were not fetched.
-    pub(crate) fn is_simple(&self) -> bool {
-        self.ops.iter().all(|op| match &op.action {
-            Action::Enqueue { .. } | Action::EnqueueAll { .. } | Action::EnqueueEach { .. } => true,
-            Action::Step { event, .. } => match event {
-                Event::Acknowledge { .. }
-                | Event::Fail { .. }
-                | Event::Heartbeat { .. }
-                | Event::Cancel
-                | Event::Activate => true,
-                Event::Claim { .. }
-                | Event::Revive { .. }
-                | Event::Forget
-                | Event::Release { .. }
-                | Event::RemoveByKey
-                | Event::TimePassed { .. } => false,
-            },
-            Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => false,
-        })
-    }
+/// Whether operations can share a transaction: none of them takes a job away or brings back one that has ended, so that
+/// no later one could ask for rows that were not fetched.
+pub(crate) fn are_simple(ops: &[Op]) -> bool {
+    ops.iter().all(|op| match &op.action {
+        Action::Enqueue { .. } | Action::EnqueueAll { .. } | Action::EnqueueEach { .. } => true,
+        Action::Step { event, .. } => match event {
+            Event::Acknowledge { .. }
+            | Event::Fail { .. }
+            | Event::Heartbeat { .. }
+            | Event::Cancel
+            | Event::Activate => true,
+            Event::Claim { .. }
+            | Event::Revive { .. }
+            | Event::Forget
+            | Event::Release { .. }
+            | Event::RemoveByKey
+            | Event::TimePassed { .. } => false,
+        },
+        Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => false,
+    })
 }

@@ -37,25 +37,57 @@ pub(crate) const VERSION: i32 = 2;
 /// Whatever is done here is done by one server at a time: a lock on this number (`hapax` in ASCII) is held meanwhile.
 const LOCK: i64 = 0x0068_6170_6178;
 
-/// Brings the schema to the newest version. Many servers may start at once: one does it, the others wait.
-pub(crate) async fn migrate(client: &mut Client, schema: &SchemaName) -> Result<(), OpenError> {
+/// Brings the schema to the newest version. Many servers may start at once: one does it, the others wait. A schema that is
+/// there and up to date is only looked at, for which no right to change it is needed.
+pub(crate) async fn migrate(client: &mut Client, schema: &SchemaName) -> Result<Vec<Step>, OpenError> {
     let failed = Fault::of("migrate the schema");
     let transaction = client.transaction().await.map_err(&failed)?;
     transaction.query_one("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(&failed)?;
-    let found = version(&transaction, schema).await?;
-    if found > VERSION {
-        return Err(OpenError::Newer { schema: schema.clone(), found, known: VERSION });
+    let steps = steps_from(known_version(&transaction, schema).await?, schema);
+    for step in &steps {
+        transaction.batch_execute(&step.sql).await.map_err(&failed)?;
     }
-    let mut steps = String::new();
-    if found == 0 {
-        steps.push_str(&create(schema));
-    }
-    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
-        steps.push_str(&step(migration, schema));
-    }
-    transaction.batch_execute(&steps).await.map_err(&failed)?;
     transaction.commit().await.map_err(&failed)?;
-    Ok(())
+    Ok(steps)
+}
+
+/// What a migration would do.
+pub(crate) async fn plan(client: &mut Client, schema: &SchemaName) -> Result<Vec<Step>, OpenError> {
+    let transaction = client.transaction().await.map_err(Fault::of("look for the schema"))?;
+    Ok(steps_from(known_version(&transaction, schema).await?, schema))
+}
+
+async fn known_version(
+    transaction: &tokio_postgres::Transaction<'_>,
+    schema: &SchemaName,
+) -> Result<i32, OpenError> {
+    match version(transaction, schema).await? {
+        found if found > VERSION => Err(OpenError::Newer { schema: schema.clone(), found, known: VERSION }),
+        found => Ok(found),
+    }
+}
+
+/// A step of a migration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The version to which it leads.
+    pub version: i32,
+    /// What it is about.
+    pub name: &'static str,
+    /// What it does.
+    pub sql: String,
+}
+
+/// The steps from one version to the newest.
+fn steps_from(found: i32, schema: &SchemaName) -> Vec<Step> {
+    let wanted = MIGRATIONS.iter().filter(|migration| migration.version > found);
+    let step = |Migration { version, name, sql }: &Migration| {
+        let create = if *version == 1 { create(schema) } else { String::new() };
+        let note = format!("INSERT INTO hapax.migrations (version, name) VALUES ({version}, '{name}');\n");
+        let sql = format!("{create}{}", schema.statement(&format!("{sql}\n{note}")));
+        Step { version: *version, name, sql }
+    };
+    wanted.map(step).collect()
 }
 
 /// Tells the SQL functions the operator's settings. With several servers the one that started last is heard.
@@ -92,10 +124,4 @@ fn create(schema: &SchemaName) -> String {
          CREATE TABLE {name}.migrations (version integer PRIMARY KEY, name text NOT NULL, \
          applied_at timestamptz NOT NULL DEFAULT now());\n"
     )
-}
-
-fn step(migration: &Migration, schema: &SchemaName) -> String {
-    let Migration { version, name, sql } = migration;
-    let note = format!("INSERT INTO hapax.migrations (version, name) VALUES ({version}, '{name}');\n");
-    schema.statement(&format!("{sql}\n{note}"))
 }

@@ -11,9 +11,10 @@ pub(crate) struct Statements {
     pub(crate) numbers: String,
     pub(crate) load: String,
     pub(crate) load_waiting: String,
+    pub(crate) load_successors: String,
+    pub(crate) load_successors_waiting: String,
     pub(crate) carriers: String,
     pub(crate) key_of: String,
-    pub(crate) successors: String,
     pub(crate) memos: String,
     pub(crate) insert: String,
     pub(crate) rewrite: String,
@@ -51,8 +52,9 @@ pub(crate) struct Statements {
 impl Statements {
     #[expect(clippy::too_many_lines, reason = "a list")]
     pub(crate) fn of(schema: &SchemaName) -> Statements {
-        let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS));
-        let load = include_str!("sql/load.sql");
+        let nulls = vec!["NULL"; COLUMNS.split(',').count()].join(", ");
+        let of = |sql: &str| schema.statement(&sql.replace("{columns}", COLUMNS).replace("{nulls}", &nulls));
+        let (load, successors) = (include_str!("sql/load.sql"), include_str!("sql/successors.sql"));
         let holders = |part: &str| {
             format!("SELECT {{columns}} FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL AND {part}")
         };
@@ -64,12 +66,11 @@ impl Statements {
             numbers: of("SELECT nextval('hapax.numbers') FROM generate_series(1, $1::bigint)"),
             load: of(&load.replace("{waits}", "SKIP LOCKED")),
             load_waiting: of(&load.replace("{waits}", "")),
+            load_successors: of(&successors.replace("{waits}", "SKIP LOCKED")),
+            load_successors_waiting: of(&successors.replace("{waits}", "")),
             carriers: of("SELECT j.id FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL \
                  AND j.state = ANY ($2::text[]::hapax.state[]) \
                  ORDER BY j.state >= 'completed', j.created_at DESC, j.id DESC"),
-            successors: of(
-                "SELECT j.id FROM hapax.jobs j WHERE j.after = ANY ($1::uuid[]) AND j.after IS NOT NULL",
-            ),
             key_of: of("SELECT j.key FROM hapax.jobs j WHERE j.id = $1"),
             memos: of(
                 "SELECT name, fingerprint, since, status, body FROM hapax.memos WHERE name = ANY ($1::text[])",
@@ -82,12 +83,7 @@ impl Statements {
             keep_memos: of(include_str!("sql/keep_memos.sql")),
             forget_memos: of("DELETE FROM hapax.memos WHERE since <= $1"),
             line: of(include_str!("sql/claim.sql")),
-            open_queues: of(
-                "SELECT min(u.place) FROM unnest($1::text[]) WITH ORDINALITY AS u (queue, place) \
-                 WHERE NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = u.queue) \
-                 AND EXISTS (SELECT 1 FROM hapax.jobs j WHERE j.queue = u.queue AND j.state = 'available') \
-                 GROUP BY u.queue ORDER BY 1",
-            ),
+            open_queues: of(include_str!("sql/open_queues.sql")),
             due: of("SELECT {columns} FROM hapax.jobs j WHERE j.due_at <= $1 AND j.due_at IS NOT NULL \
                  ORDER BY j.due_at, j.seq LIMIT $2 FOR UPDATE SKIP LOCKED"),
             next_due: of("SELECT min(due_at) FROM hapax.jobs WHERE due_at IS NOT NULL AND due_at > $1"),

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deadpool_postgres::Pool;
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
     Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Listener, Op,
@@ -13,7 +12,8 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use crate::connect::{connection, discard};
+use crate::connect::Pool;
+use crate::crowd::Crowds;
 use crate::read::View;
 use crate::request::{Caller, Commit, Fetch};
 use crate::statements::Statements;
@@ -27,6 +27,7 @@ pub(crate) struct Engine {
     pub(crate) statements: Statements,
     /// Places for requests that wait for the locks of others.
     pub(crate) patient: Semaphore,
+    pub(crate) crowds: Crowds,
     pub(crate) tasks: Tasks,
     pub(crate) clock: DatabaseClock,
     pub(crate) word: Word,
@@ -119,9 +120,21 @@ impl PostgresStore {
 macro_rules! reading {
     ($store:ident, |$view:ident| $read:expr) => {
         $store.beside(async move |engine: Arc<Engine>| {
-            let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-            let $view = View { engine: &engine, client: &client };
-            $read.await.map_err(Fault::failed)
+            let mut is_last = false;
+            loop {
+                let link = engine.pool.connection().await.map_err(Fault::failed)?;
+                let $view = View { engine: &engine, link: &link };
+                match $read.await {
+                    Ok(answer) => {
+                        link.keep();
+                        return Ok(answer);
+                    }
+                    // A connection may have died of old age since it was used last.
+                    Err(fault) if fault.is_of_the_connection() && !is_last => link.give_up(&fault),
+                    Err(fault) => return Err(fault.failed()),
+                }
+                is_last = true;
+            }
         })
     };
 }
@@ -142,12 +155,10 @@ impl Store for PostgresStore {
 
     fn advance(&self, now: Timestamp, limit: usize, chance: Chance) -> Reply<Advance> {
         self.beside(async move |engine: Arc<Engine>| {
-            let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-            let advanced = advance::advance(&engine, &client, now, limit, chance).await;
-            if advanced.is_err() {
-                discard(client);
-            }
-            advanced
+            let link = engine.pool.connection().await.map_err(Fault::failed)?;
+            let advanced = advance::advance(&engine, &link, now, limit, chance).await?;
+            link.keep();
+            Ok(advanced)
         })
     }
 
@@ -189,9 +200,11 @@ impl Store for PostgresStore {
 
     fn reset(&self) -> Reply<()> {
         self.beside(async move |engine: Arc<Engine>| {
-            let client = connection(&engine.pool).await.map_err(Fault::failed)?;
-            let cleared = client.batch_execute(&engine.statements.clear).await;
-            cleared.map_err(|error| Fault::of("clear the tables")(error).at_commit())
+            let link = engine.pool.connection().await.map_err(Fault::failed)?;
+            let cleared = link.client().batch_execute(&engine.statements.clear).await;
+            cleared.map_err(|error| Fault::of("clear the tables")(error).at_commit())?;
+            link.keep();
+            Ok(())
         })
     }
 

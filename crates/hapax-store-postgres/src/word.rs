@@ -11,13 +11,16 @@ use hapax_core::{QueueName, State};
 use hapax_store::Listener;
 use hapax_store::desk::Moved;
 use tokio::sync::{Notify, mpsc};
-use tokio_postgres::{AsyncMessage, NoTls};
+use tokio_postgres::types::ToSql;
 
-use crate::connect::connection;
+use crate::Fault;
+use crate::connect;
 use crate::store::Engine;
 
 /// Word of one queue is sent so often at most.
 const SENT_EVERY: Duration = Duration::from_millis(5);
+/// How many words may wait to be heard.
+const WORDS_MAX: usize = 1024;
 /// Until a lost connection is tried again.
 const RETRIED_EVERY: Duration = Duration::from_secs(1);
 
@@ -78,10 +81,13 @@ pub(crate) async fn send(engine: Arc<Engine>) {
         tokio::time::sleep(SENT_EVERY).await;
         let queues = std::mem::take(&mut *engine.word.queues.lock().unwrap_or_else(PoisonError::into_inner));
         let queues: Vec<&str> = queues.iter().map(QueueName::as_str).collect();
-        let Ok(client) = connection(&engine.pool).await else { continue };
-        let Ok(statement) = client.prepare_cached(&engine.statements.notify).await else { continue };
+        let Ok(link) = engine.pool.connection().await else { continue };
+        let Ok(statement) = link.prepare(&engine.statements.notify).await else { continue };
+        let params: [&(dyn ToSql + Sync); 3] = [&engine.settings.schema.as_str(), &engine.name, &queues];
         // Lost word is no error: see above.
-        drop(client.query(&statement, &[&engine.settings.schema.as_str(), &engine.name, &queues]).await);
+        if link.client().query(&statement, &params).await.is_ok() {
+            link.keep();
+        }
     }
 }
 
@@ -95,26 +101,15 @@ pub(crate) async fn hear(engine: Arc<Engine>) {
     }
 }
 
-async fn hear_once(engine: &Engine) -> Result<(), tokio_postgres::Error> {
+async fn hear_once(engine: &Engine) -> Result<(), Fault> {
     let database = engine.settings.listen.as_ref().unwrap_or(&engine.settings.database);
-    let (client, mut connection) = database.config().connect(NoTls).await?;
-    let (heard, mut words) = mpsc::channel(1024);
-    let follow = async move {
-        while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
-            if let AsyncMessage::Notification(word) = message?
-                && heard.send(word).await.is_err()
-            {
-                break;
-            }
-        }
-        Ok(())
-    };
-    let listen = async {
-        client.batch_execute(&format!("LISTEN {}", engine.settings.schema.as_str())).await?;
-        while let Some(word) = words.recv().await {
-            engine.word.hear(word.payload(), &engine.name);
-        }
-        Ok(())
-    };
-    tokio::try_join!(follow, listen).map(|((), ())| ())
+    let (heard, mut words) = mpsc::channel(WORDS_MAX);
+    let link = connect::open(database, Some(heard)).await?;
+    let listen = format!("LISTEN {}", engine.settings.schema.as_str());
+    link.client().batch_execute(&listen).await.map_err(Fault::of("be listened to"))?;
+    // It ends with the connection.
+    while let Some(word) = words.recv().await {
+        engine.word.hear(word.payload(), &engine.name);
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use hapax_core::Rules;
 use hapax_pg_cluster::{Cluster, Database};
 use hapax_store::suite::{Effort, Harness, wait};
 use hapax_store::{Store, store_suite};
-use hapax_store_postgres::{PostgresStore, Settings};
+use hapax_store_postgres::{PostgresStore, SchemaName, Settings, migrate};
 
 struct Postgres {
     database: Database,
@@ -30,4 +30,11 @@ impl Harness for Postgres {
     }
 }
 
-store_suite!(Postgres { database: Cluster::shared().database() });
+/// A database with the tables in it: each test has its own copy.
+fn database() -> Database {
+    let cluster = Cluster::shared();
+    cluster.template(|url| drop(migrate(&url.parse().unwrap(), &SchemaName::default()).unwrap()));
+    cluster.database()
+}
+
+store_suite!(Postgres { database: database() });

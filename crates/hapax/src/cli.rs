@@ -27,6 +27,9 @@ pub(crate) enum Command {
     /// Run the server: Open Job Spec over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<Serve>),
+    /// Bring the tables in a PostgreSQL database up to date; a server that may do so does it when it starts
+    #[command(after_help = MIGRATE_EXAMPLES)]
+    Migrate(Migrate),
     /// Ask a server what would happen to a job if it was enqueued, and why
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
@@ -42,6 +45,25 @@ pub(crate) struct Serve {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// The database. Better in the environment than on the command line, which others can see
+    #[arg(long, env = "HAPAX_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    pub(crate) database_url: Database,
+
+    /// The schema in which the tables are [default: hapax]
+    #[arg(long, env = "HAPAX_DATABASE_SCHEMA", value_name = "NAME")]
+    pub(crate) database_schema: Option<Schema>,
+
+    /// Only say what would be done
+    #[arg(long, conflicts_with = "show_sql")]
+    pub(crate) dry_run: bool,
+
+    /// Only print the statements that would be executed
+    #[arg(long)]
+    pub(crate) show_sql: bool,
 }
 
 /// What can be said on the command line, in the environment and in a file, with one name in all three.
@@ -151,6 +173,15 @@ Examples:
   hapax serve --help           everything that can be set
   hapax explain job.json       why would this job be a duplicate, and of which?
   hapax keys --older-than P1D  which keys are held for more than a day?";
+
+const MIGRATE_EXAMPLES: &str = "\
+Examples:
+  hapax migrate                    with HAPAX_DATABASE_URL set
+  hapax migrate --dry-run          which steps are missing?
+  hapax migrate --show-sql | less  what would they do?
+
+All steps are taken in one transaction, or none. Only one migration runs at a time, also when many servers start at once.
+Servers whose role may not create tables can run after this was done with a role that may.";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:

@@ -3,17 +3,27 @@
 use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
 
 use crate::cli::LogFormat;
 use crate::config::LogConfig;
 use crate::failure::Failure;
 
+/// The database's driver writes the parameters of its statements, which are the arguments and the results of jobs, and
+/// hardly anything else. No filter of the operator's turns that on.
+const UNHEARD: [&str; 3] =
+    ["tokio_postgres=off", "tokio_postgres::query=off", "tokio_postgres::simple_query=off"];
+
 /// From here on log lines are written.
 pub(crate) fn start(config: &LogConfig) -> Result<(), Failure> {
     let LogConfig { format, filter } = config;
     check_levels(filter)?;
-    let filter = EnvFilter::try_new(filter)
-        .map_err(|error| Failure::because(format!("\"{filter}\" is not a filter for log lines"), &error))?;
+    let refused =
+        |error: ParseError| Failure::because(format!("\"{filter}\" is not a filter for log lines"), &error);
+    let mut filter = EnvFilter::try_new(filter).map_err(refused)?;
+    for directive in UNHEARD {
+        filter = filter.add_directive(directive.parse().map_err(refused)?);
+    }
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match format {
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).with_target(false).init(),

@@ -13,6 +13,7 @@ mod failure;
 mod held_keys;
 mod keys;
 mod logging;
+mod migrate;
 mod output;
 mod secret;
 mod serve;
@@ -39,6 +40,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(serve) => return serve_until_stopped(*serve),
+        Command::Migrate(migrate) => migrate::run(migrate),
         Command::Explain(explain) => explain::run(&explain),
         Command::Keys(keys) => held_keys::run(&keys),
     };

@@ -9,7 +9,7 @@ use hapax_broker::{Broker, Clock};
 use hapax_core::Rules;
 use hapax_http::{Bound, Metrics};
 use hapax_store::{CommitObserver, MemoryStore, Store};
-use hapax_store_postgres::{self as postgres, DatabaseUrl, PostgresStore};
+use hapax_store_postgres::{self as postgres, PostgresStore};
 use hapax_store_sqlite::{OpenError, SqliteStore};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
@@ -20,6 +20,7 @@ use crate::clock::{SharedClock, SystemClock};
 use crate::config::{Config, LogConfig, StoreConfig};
 use crate::entropy::SystemEntropy;
 use crate::failure::Failure;
+use crate::migrate;
 use crate::signals::Signals;
 
 /// Runs the server until it is told to stop.
@@ -153,22 +154,11 @@ async fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Res
             // It has threads of its own and waits for them.
             let opened = tokio::task::spawn_blocking(|| PostgresStore::open(settings)).await;
             let opened = opened.map_err(|error| Failure::because("could not open the store", &error))?;
-            let store = opened.map_err(|error| not_reached(database, &error))?;
+            let store = opened.map_err(|error| migrate::refused(database, &error))?;
             let clock = Arc::new(SharedClock(store.clock()));
             Ok(Opened { store: Arc::new(store), clock })
         }
     }
-}
-
-fn not_reached(database: &DatabaseUrl, error: &postgres::OpenError) -> Failure {
-    let hint = match error {
-        postgres::OpenError::Newer { .. } => "run the version of hapax that migrated it, or a later one",
-        postgres::OpenError::Database(_) => {
-            "see that the database is up, that the URL is right, and that its user may create a schema"
-        }
-        postgres::OpenError::Threads(_) => "the machine has no room for another thread",
-    };
-    Failure::because(format!("could not use {database}"), error).hint(hint)
 }
 
 fn not_opened(error: &OpenError) -> Failure {

@@ -70,8 +70,8 @@ fn a_full_disk_loses_nothing() {
     let disk = Disk::mount(&home.path().join("disk"));
     let limited = format!("ulimit -f {BLOCKS}; exec \"$0\" \"$@\"");
     let launch = match &disk {
-        Some(disk) => Launch::default().data(&disk.0.join("data")),
-        None => Launch::default().under(&["sh", "-c", &limited]),
+        Some(disk) => Launch::embedded().data(&disk.0.join("data")),
+        None => Launch::embedded().under(&["sh", "-c", &limited]),
     };
     let mut server = Server::start_in(home, launch);
     let accepted = fill(&mut server);
@@ -85,7 +85,7 @@ fn a_full_disk_loses_nothing() {
         disk.grow();
         server.start_again();
     } else {
-        server.start_again_as(Launch::default());
+        server.start_again_as(Launch::embedded());
     }
     let mut client = server.client();
     all_there(&mut client, &accepted);

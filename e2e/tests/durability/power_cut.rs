@@ -52,7 +52,7 @@ impl<'v> Cut<'v> {
         let home = TempDir::new().unwrap_or_else(|error| panic!("{error}"));
         let image = disk.image(self.line, luck, random);
         lay_out(&image, &home.path().join("data")).unwrap_or_else(|error| panic!("{what}: {error}"));
-        let server = Server::start_in(home, Launch::default());
+        let server = Server::start_in(home, Launch::embedded());
         let mut client = server.client();
         for (id, state) in &self.facts {
             let answer = client.get(&format!("/ojs/v1/jobs/{id}"));
@@ -69,7 +69,7 @@ fn no_disk_that_a_power_cut_could_leave_lacks_what_was_promised() {
     let mut random = Random::seeded();
     let Recording { server, trace, vows } = Recording::make(ROUNDS, PAD);
     let disk = Disk::follow(&trace, &server.data().to_string_lossy());
-    is_complete(&disk, &server.data(), &mut random);
+    is_complete(&disk, server.data(), &mut random);
     let answered = |vow: Vow| trace.answered(&vow.promise.request_id).map(|line| (line, vow));
     let vows: Vec<(usize, Vow)> = vows.into_iter().filter_map(answered).collect();
     let first = vows.iter().map(|(line, _)| *line).min().unwrap_or_default();

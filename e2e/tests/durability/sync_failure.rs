@@ -14,7 +14,7 @@ const END_MAX: Duration = Duration::from_secs(20);
 /// The server, whose threads all fail in their n-th sync and every later one.
 fn failing_at(sync: usize) -> Launch {
     let inject = format!("inject=fsync,fdatasync:error=EIO:when={sync}+");
-    Launch::default().under(&["strace", "-D", "-f", "-q", "-e", &inject, "-o", "/dev/null"])
+    Launch::embedded().under(&["strace", "-D", "-f", "-q", "-e", &inject, "-o", "/dev/null"])
 }
 
 /// Whether a log says what happened in words that an operator can act on.
@@ -45,7 +45,7 @@ fn a_failed_sync_ends_the_process_and_loses_nothing() {
         assert!(is_clear(&server.log()), "sync {sync}: unclear: {}", server.log());
         successes += accepted.len();
 
-        server.start_again_as(Launch::default());
+        server.start_again_as(Launch::embedded());
         all_there(&mut server.client(), &accepted);
         server.client().create(&e2e::job("a.b"));
     }
@@ -60,6 +60,6 @@ fn a_failed_sync_under_load_loses_nothing() {
     let accepted = accepted.concat();
     assert!(!server.wait(END_MAX).success());
     assert!(!accepted.is_empty());
-    server.start_again_as(Launch::default());
+    server.start_again_as(Launch::embedded());
     all_there(&mut server.client(), &accepted);
 }

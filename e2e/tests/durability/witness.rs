@@ -38,7 +38,7 @@ impl Recording {
         let file = path.to_string_lossy().into_owned();
         // With -D the server is our child and strace its child, so that a kill reaches the server.
         let strace = ["strace", "-D", "-f", "-y", "-q", "-s", BYTES_SHOWN, "-e", CALLS, "-o", &file];
-        let mut server = Server::start_in(home, Launch::default().under(&strace));
+        let mut server = Server::start_in(home, Launch::embedded().under(&strace));
         let vows = together(CLIENTS, |number| {
             let mut witness = Witness { client: server.client(), number, vows: Vec::new() };
             for round in 0..rounds {

@@ -13,7 +13,7 @@ fn no_success_is_sent_before_its_data_is_on_disk() {
     eprintln!("{} promises kept by {syncs} syncs", vows.len());
     assert!(syncs > 0);
 
-    server.start_again_as(Launch::default());
+    server.start_again_as(Launch::embedded());
     let mut client = server.client();
     for (id, state) in vows.iter().flat_map(|vow| &vow.facts) {
         let found = client.state(id);

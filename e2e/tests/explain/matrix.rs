@@ -86,8 +86,8 @@ fn world(client: &mut Client, holder: &str, queue: &str) -> Vec<Value> {
 
 #[test]
 fn what_is_explained_is_what_happens_then() {
-    for store in ["embedded", "memory"] {
-        check(&Launch::default().args(&["--store", store]).start());
+    for launch in [Launch::default(), Launch::memory()] {
+        check(&launch.start());
     }
 }
 

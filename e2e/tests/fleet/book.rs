@@ -44,12 +44,12 @@ impl Book {
                 count(&self.counters.answered);
                 order.settle(self, answer);
             }
-            Heard::NothingDone | Heard::NotSent => {
+            Heard::NothingDone | Heard::NotSent(_) => {
                 if let Some(record) = self.jobs().get_mut(&order.id) {
                     record.birth = Birth::Refused;
                 }
             }
-            Heard::Unknown | Heard::Broken => {
+            Heard::Unknown | Heard::Broken(_) => {
                 count(&self.counters.unknown);
                 self.open.lock().unwrap_or_else(|_| panic!("another client failed")).push(order);
             }

@@ -96,9 +96,10 @@ fn go_on(book: &Book, answers: usize) {
 }
 
 #[track_caller]
-fn all_become(servers: &[Server], what: &str, ready: bool) {
+pub(crate) fn all_become(servers: &[Server], what: &str, ready: bool) {
     for server in servers {
-        let is_so = || is_ready(server.address()) == Some(ready);
+        let mut client = server.client();
+        let is_so = || is_ready(&mut client) == Some(ready);
         clock::until(&format!("the server is {what}"), SOON, is_so);
     }
 }

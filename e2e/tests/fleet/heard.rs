@@ -1,5 +1,7 @@
 //! What a client knows after a request: an answer, that nothing was done, or nothing at all.
 
+use std::io;
+
 use e2e::{Answer, Client, Failure, Request};
 
 /// What came of a request.
@@ -12,9 +14,9 @@ pub(crate) enum Heard {
     /// The server says that it does not know.
     Unknown,
     /// There was no connection: nothing was done.
-    NotSent,
+    NotSent(io::Error),
     /// The connection broke: it may have been done.
-    Broken,
+    Broken(io::Error),
 }
 
 impl Heard {
@@ -26,13 +28,13 @@ impl Heard {
                 Some("outcome_unknown") => Heard::Unknown,
                 _ => panic!("{}: {}", answer.status, answer.body),
             },
-            Err(Failure::NotSent(_)) => Heard::NotSent,
-            Err(Failure::Unknown(_)) => Heard::Broken,
+            Err(Failure::NotSent(error)) => Heard::NotSent(error),
+            Err(Failure::Unknown(error)) => Heard::Broken(error),
         }
     }
 
     /// Whether it may have been done although nobody says so.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self, Heard::Unknown | Heard::Broken)
+        matches!(self, Heard::Unknown | Heard::Broken(_))
     }
 }

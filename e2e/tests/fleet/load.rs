@@ -35,9 +35,14 @@ impl Customer {
         while !is_enough.load(Ordering::Relaxed) {
             match self.act(&mut client, book) {
                 Heard::Answer(_) => {}
-                Heard::NotSent | Heard::Broken => return,
+                Heard::NotSent(error) | Heard::Broken(error) => {
+                    let is_there = is_ready(&mut Client::new(address)).is_some();
+                    assert!(!is_there, "a server that is there broke a connection: {error}");
+                    return;
+                }
                 Heard::NothingDone | Heard::Unknown => {
-                    let is_over = || is_enough.load(Ordering::Relaxed) || is_ready(address) != Some(false);
+                    let is_over =
+                        || is_enough.load(Ordering::Relaxed) || is_ready(&mut client) != Some(false);
                     clock::until("the server is ready again", SOON, is_over);
                 }
             }
@@ -95,8 +100,8 @@ impl Customer {
 }
 
 /// Whether a server says that it takes work; none if it says nothing.
-pub(crate) fn is_ready(address: SocketAddr) -> Option<bool> {
-    let answer = Client::new(address).try_send(&Request::new("GET", "/ready")).ok()?;
+pub(crate) fn is_ready(client: &mut Client) -> Option<bool> {
+    let answer = client.try_send(&Request::new("GET", "/ready")).ok()?;
     assert!([200, 503].contains(&answer.status), "{}: {}", answer.status, answer.body);
     Some(answer.status == 200)
 }

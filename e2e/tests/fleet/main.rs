@@ -5,10 +5,15 @@
 
 mod book;
 mod check;
+mod claims;
+mod clocks;
 mod counters;
+mod failover;
 mod faults;
 mod heard;
 mod load;
+mod locks;
 mod order;
 mod races;
 mod record;
+mod word;

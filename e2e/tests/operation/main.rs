@@ -1,8 +1,6 @@
-//! Running the server: keys, signals, folders, and what it shows of itself.
+//! Running the server: keys, signals, and what it shows of itself.
 
 mod api_keys;
 mod command_line;
-mod folder;
-mod memory_store;
 mod shutdown;
 mod surfaces;

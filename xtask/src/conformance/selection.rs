@@ -10,6 +10,7 @@ use super::PATHS;
 pub(crate) enum Store {
     Embedded,
     Memory,
+    Postgres,
 }
 
 /// How a test file is understood: as the official runner does, or as its authors wrote it.
@@ -29,7 +30,7 @@ pub(crate) struct Selection {
 impl Selection {
     pub(crate) fn everything() -> Self {
         Self {
-            stores: vec![Store::Embedded, Store::Memory],
+            stores: vec![Store::Embedded, Store::Memory, Store::Postgres],
             readings: vec![Reading::Default, Reading::Strict],
             paths: PATHS.iter().map(|&path| path.to_owned()).collect(),
         }
@@ -44,7 +45,9 @@ impl Selection {
                 "--strict" => selection.readings = vec![Reading::Strict],
                 "--store" => selection.stores = vec![Store::parse(value()?)?],
                 "--path" => selection.paths = vec![value()?.clone()],
-                _ => bail!("usage: cargo xtask conformance [--store embedded|memory] [--strict] [--path P]"),
+                _ => bail!(
+                    "usage: cargo xtask conformance [--store embedded|memory|postgres] [--strict] [--path P]"
+                ),
             }
         }
         Ok(selection)
@@ -56,7 +59,8 @@ impl Store {
         match name {
             "embedded" => Ok(Self::Embedded),
             "memory" => Ok(Self::Memory),
-            _ => bail!("`{name}` is not a store: embedded or memory"),
+            "postgres" => Ok(Self::Postgres),
+            _ => bail!("`{name}` is not a store: embedded, memory or postgres"),
         }
     }
 }
@@ -66,6 +70,7 @@ impl fmt::Display for Store {
         f.write_str(match self {
             Self::Embedded => "embedded",
             Self::Memory => "memory",
+            Self::Postgres => "postgres",
         })
     }
 }

@@ -19,6 +19,13 @@ pub(crate) struct Suite {
     dir: PathBuf,
 }
 
+/// How the runner starts a server.
+pub(crate) struct Spawn<'a> {
+    pub(crate) store: Store,
+    /// Where PostgreSQL is, for servers that keep their jobs there.
+    pub(crate) database: Option<&'a str>,
+}
+
 impl Suite {
     /// A folder that was named must be right; the one beside the repository may be absent.
     pub(crate) fn find() -> Result<Option<Self>> {
@@ -34,12 +41,12 @@ impl Suite {
         Ok(dir.join(RUNNER).is_file().then_some(Self { dir }))
     }
 
-    /// Plays the cases under `path`, each against a server of its own on an empty folder.
-    pub(crate) fn play(&self, store: Store, reading: Reading, path: &str) -> Result<Vec<Case>> {
+    /// Plays the cases under `path`, each against a server of its own on an empty folder or an empty schema.
+    pub(crate) fn play(&self, spawn: &Spawn<'_>, reading: Reading, path: &str) -> Result<Vec<Case>> {
         let mut runner = Command::new("python3");
         runner.arg(self.dir.join(RUNNER)).arg("--suites").arg(self.dir.join("suites"));
         runner.args(["--path", path, "--fresh", "--parallel", PARALLEL, "--json", "--quiet"]);
-        runner.arg("--spawn").arg(spawn_line(&workspace::server(), store));
+        runner.arg("--spawn").arg(spawn.line(&workspace::server()));
         if reading == Reading::Strict {
             runner.arg("--strict");
         }
@@ -54,9 +61,24 @@ impl Suite {
     }
 }
 
-fn spawn_line(server: &Path, store: Store) -> String {
-    let quoted = server.to_string_lossy().replace('\'', r"'\''");
-    format!("'{quoted}' serve --listen 127.0.0.1:{{port}} --data {{data}} --store {store} --conformance")
+impl Spawn<'_> {
+    /// A command for the shell, in which the runner puts a port and the name of a folder that nobody had before.
+    fn line(&self, server: &Path) -> String {
+        let server = quoted(&server.to_string_lossy());
+        let serve = format!("{server} serve --listen 127.0.0.1:{{port}} --conformance");
+        match self.database {
+            None => format!("{serve} --data {{data}} --store {}", self.store),
+            // The schema has the name of the folder, as far as schemas may have it.
+            Some(url) => format!(
+                "{serve} --database-url {} --database-schema \"$(basename {{data}} | tr -c '[:alnum:]\\n' _)\"",
+                quoted(url)
+            ),
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn cases(report: &Value) -> Result<Vec<Case>> {
@@ -89,9 +111,25 @@ mod tests {
 
     #[test]
     fn the_spawn_line_survives_spaces_and_quotes_in_the_path() {
+        let spawn = Spawn { store: Store::Memory, database: None };
         assert_eq!(
-            spawn_line(Path::new("/a b/it's/hapax"), Store::Memory),
-            r"'/a b/it'\''s/hapax' serve --listen 127.0.0.1:{port} --data {data} --store memory --conformance"
+            spawn.line(Path::new("/a b/it's/hapax")),
+            r"'/a b/it'\''s/hapax' serve --listen 127.0.0.1:{port} --conformance --data {data} --store memory"
+        );
+    }
+
+    #[test]
+    fn a_server_on_a_database_gets_a_schema_of_its_own() {
+        let spawn = Spawn { store: Store::Postgres, database: Some("postgres://a%20b/c") };
+        let line = spawn
+            .line(Path::new("printf"))
+            .replace("serve", "%s\\\\n")
+            .replace("{data}", "/x/conformance-a_1b");
+        let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+        let words = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            words.ends_with("--database-url\npostgres://a%20b/c\n--database-schema\nconformance_a_1b\n"),
+            "{words}"
         );
     }
 

@@ -44,6 +44,10 @@ CREATE TABLE hapax.jobs (
     errors           json,       -- the newest failures
     ledger           json,       -- the duplicates that it turned away, how it lost its key, when it was to start
     due_at           bigint,     -- when something happens to it by itself
+    -- Its place in the list of held keys, if it is in it. Not a second index on `seq` under the conditions of
+    -- `jobs_live_holders`: the planner could take that one for a look at a key, and read all of it.
+    held             bigint      GENERATED ALWAYS AS
+        (CASE WHEN key IS NOT NULL AND state < 'completed' THEN seq END) STORED,
     -- What a phase cannot express, the table refuses.
     CONSTRAINT a_lease_is_whole CHECK ((token IS NULL) = (deadline IS NULL) AND (token IS NULL) = (lease_ms IS NULL)),
     CONSTRAINT who_runs_has_a_lease CHECK (state <> 'active' OR token IS NOT NULL),
@@ -64,7 +68,7 @@ CREATE INDEX jobs_live_holders ON hapax.jobs (key) WHERE key IS NOT NULL AND sta
 CREATE INDEX jobs_ended_holders ON hapax.jobs (key, created_at DESC, id DESC)
     WHERE key IS NOT NULL AND state >= 'completed';
 -- The list of held keys.
-CREATE INDEX jobs_held ON hapax.jobs (seq) WHERE key IS NOT NULL AND state < 'completed';
+CREATE INDEX jobs_held ON hapax.jobs (held) WHERE held IS NOT NULL;
 -- Who waits for the end of another.
 CREATE INDEX jobs_successors ON hapax.jobs (after) WHERE after IS NOT NULL;
 -- The dead-letter list.

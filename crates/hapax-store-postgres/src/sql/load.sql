@@ -1,18 +1,11 @@
--- Fetches and locks the jobs that operations ask for, and names those that others have locked: their columns are NULL.
+-- Fetches and locks the jobs that operations ask for, and names those that others have locked: all their columns are NULL.
 WITH wanted AS MATERIALIZED (
     -- By name,
     SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.id = ANY ($1::uuid[])
     UNION
-    -- who waits for one of them,
-    SELECT w.id, w.key, w.after FROM hapax.jobs w WHERE w.after = ANY ($1::uuid[]) AND w.after IS NOT NULL
-    UNION
     -- who carries a key and has not ended,
     SELECT w.id, w.key, w.after FROM hapax.jobs w
     WHERE w.key = ANY ($2::bytea[]) AND w.key IS NOT NULL AND w.state < 'completed'
-    UNION
-    -- who waits for one of these (under their key: it may have another or none),
-    SELECT s.id, h.key, s.after FROM hapax.jobs h JOIN hapax.jobs s ON s.after = h.id AND s.after IS NOT NULL
-    WHERE h.key = ANY ($2::bytea[]) AND h.key IS NOT NULL AND h.state < 'completed'
     UNION
     -- and the newest that has ended and still counts.
     SELECT e.id, e.key, e.after
@@ -30,7 +23,11 @@ WITH wanted AS MATERIALIZED (
         LIMIT 1
     ) e
 ), locked AS MATERIALIZED (
-    -- In one order everywhere, so that those who wait for each other's locks do not wait in a circle.
-    SELECT {columns} FROM hapax.jobs j WHERE j.id IN (SELECT w.id FROM wanted w) ORDER BY j.id FOR UPDATE {waits}
+    -- In one order everywhere, so that those who wait for each other's locks do not wait in a circle. Row by row: there is
+    -- no other plan for this, however small the planner believes the table to be.
+    SELECT j.* FROM (SELECT DISTINCT w.id FROM wanted w ORDER BY w.id) w
+    CROSS JOIN LATERAL (SELECT {columns} FROM hapax.jobs j WHERE j.id = w.id FOR UPDATE {waits}) j
 )
-SELECT w.id, w.key, w.after, j.* FROM wanted w LEFT JOIN locked j ON j.id = w.id
+SELECT NULL::uuid, NULL::bytea, NULL::uuid, l.* FROM locked l
+UNION ALL
+SELECT w.id, w.key, w.after, {nulls} FROM wanted w WHERE w.id NOT IN (SELECT l.id FROM locked l)

@@ -20,4 +20,4 @@ FROM unnest(
     lease_ms, times_out_at, detail, after, dead_letter, retry_ms, reentered_beside, result, errors, ledger,
     due_at, seq, type, queue, priority, created_at, scheduled_at, key, policy, options, args, meta, extra
 )
-WHERE j.id = u.id
+WHERE j.id = u.id AND j.id = ANY ($1::uuid[])

@@ -16,4 +16,4 @@ FROM unnest(
     lease_ms, times_out_at, detail, after, dead_letter, retry_ms, reentered_beside, result, errors, ledger,
     due_at
 )
-WHERE j.id = u.id
+WHERE j.id = u.id AND j.id = ANY ($1::uuid[])

@@ -127,3 +127,47 @@ fn settings_that_make_no_sense_are_refused() {
     let port = load(&[], Environment { port: Some("http".into()), ..Environment::default() });
     assert!(port.unwrap_err().sentence().contains("OJS_PORT is \"http\""));
 }
+
+fn of_environment(url: &str) -> Environment {
+    Environment { database_url: Some(Secret::new(url)), ..Environment::default() }
+}
+
+#[track_caller]
+fn database(config: &Config) -> String {
+    match &config.store {
+        StoreConfig::Postgres { database, .. } => database.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_database_wins_over_a_folder() {
+    let config = loaded(&["--data", "d", "--database-url", "postgres://me:secret@db/jobs"]);
+    assert_eq!(database(&config), "postgres://me@db:5432/jobs");
+    assert!(!format!("{config:?}").contains("secret"), "{config:?}");
+    let config = load(&["--data", "d"], of_environment("postgres://db/jobs")).unwrap();
+    assert_eq!(database(&config), "postgres://db:5432/jobs");
+}
+
+#[test]
+fn the_own_name_of_a_database_comes_before_that_of_others() {
+    let config = load(&["--database-url", "postgres://a/jobs"], of_environment("postgres://b/jobs")).unwrap();
+    assert_eq!(database(&config), "postgres://a:5432/jobs");
+}
+
+#[test]
+fn who_asks_for_another_store_gets_it_whatever_others_use() {
+    let config = load(&["--store", "memory"], of_environment("postgres://b/jobs")).unwrap();
+    assert_eq!(config.store, StoreConfig::Memory);
+    refused(&["--store", "memory", "--database-url", "postgres://a/jobs"], "say different things");
+}
+
+#[test]
+fn settings_of_a_database_need_one() {
+    refused(&["--database-schema", "mine"], "database-schema is given, but no database");
+    refused(&["--listen-url", "postgres://a/jobs"], "listen-url is given, but no database");
+    refused(&["--database-url", "postgres://a/jobs", "--database-connections", "5"], "must be at least 6");
+    let failure = load(&[], of_environment("mysql://me:secret@db/jobs")).unwrap_err();
+    assert!(failure.sentence().contains("DATABASE_URL cannot be used"), "{failure}");
+    assert!(!failure.to_string().contains("secret"), "{failure}");
+}

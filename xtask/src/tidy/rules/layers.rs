@@ -53,7 +53,7 @@ const GUARDS: &[Guard] = &[
         reason: "SQL stays behind the store contract",
     },
     Guard {
-        dependencies: &["tokio-postgres", "deadpool-postgres"],
+        dependencies: &["tokio-postgres", "tokio-postgres-rustls", "rustls"],
         only_in: &["hapax-store-postgres", "bench"],
         reason: "SQL stays behind the store contract",
     },

@@ -5,7 +5,7 @@ use serde_json::json;
 
 #[test]
 fn the_memory_store_answers_as_the_other_does() {
-    let server = Launch::default().args(&["--store", "memory"]).start();
+    let server = Launch::memory().start();
     let mut client = server.client();
     let id = client.create(&job("a.b").on_conflict("reject"));
     client.enqueue(&job("a.b").on_conflict("reject")).is_refusal(409, "duplicate");
@@ -19,7 +19,7 @@ fn the_memory_store_answers_as_the_other_does() {
 
 #[test]
 fn the_memory_store_forgets_and_says_so() {
-    let mut server = Launch::default().args(&["--store", "memory"]).start();
+    let mut server = Launch::memory().start();
     let id = server.client().create(&job("a.b"));
     server.crash_and_restart();
     server.client().get(&format!("/ojs/v1/jobs/{id}")).is_refusal(404, "not_found");
@@ -28,7 +28,7 @@ fn the_memory_store_forgets_and_says_so() {
 
 #[test]
 fn an_unknown_store_is_refused() {
-    let exit = Launch::default().args(&["--store", "floppy"]).run();
+    let exit = Launch::embedded().args(&["--store", "floppy"]).run();
     assert!(!exit.status.success());
     for word in ["floppy", "embedded", "memory"] {
         assert!(exit.output.contains(word), "no {word} in: {}", exit.output);

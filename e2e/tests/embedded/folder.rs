@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 #[test]
 fn a_second_server_on_the_same_folder_is_refused() {
-    let server = Server::start();
+    let server = Launch::embedded().start();
     let mut client = server.client();
     let id = client.create(&job("a.b"));
-    let exit = Launch::default().data(&server.data()).run();
+    let exit = Launch::embedded().data(server.data()).run();
     assert!(!exit.status.success(), "{}", exit.output);
     assert!(exit.output.contains(&*server.data().to_string_lossy()), "{}", exit.output);
     assert_eq!(client.state(&id), "available", "the first server is not disturbed");
@@ -21,7 +21,7 @@ fn a_second_server_on_the_same_folder_is_refused() {
 
 #[test]
 fn the_folder_is_free_again_after_a_crash() {
-    let mut server = Server::start();
+    let mut server = Launch::embedded().start();
     for _ in 0..3 {
         server.crash_and_restart();
     }
@@ -32,7 +32,7 @@ fn the_folder_is_free_again_after_a_crash() {
 fn a_missing_folder_is_made() {
     let home = TempDir::new().expect("a folder");
     let data = home.path().join("deep/er/data");
-    let server = Server::start_in(home, Launch::default().data(&data));
+    let server = Server::start_in(home, Launch::embedded().data(&data));
     server.client().create(&job("a.b"));
     assert!(data.is_dir());
 }
@@ -42,7 +42,7 @@ fn a_file_in_the_place_of_the_folder_is_refused() {
     let home = TempDir::new().expect("a folder");
     let data = home.path().join("data");
     fs::write(&data, "not a folder").expect("written");
-    let exit = Launch::default().data(&data).run();
+    let exit = Launch::embedded().data(&data).run();
     assert!(!exit.status.success(), "{}", exit.output);
     assert!(exit.output.contains(&*data.to_string_lossy()), "{}", exit.output);
     assert_eq!(fs::read_to_string(&data).expect("still there"), "not a folder");
@@ -52,7 +52,7 @@ fn a_file_in_the_place_of_the_folder_is_refused() {
 fn the_folder_is_not_open_to_others() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let server = Server::start();
+    let server = Launch::embedded().start();
     server.client().create(&job("a.b"));
     for entry in fs::read_dir(server.data()).expect("the folder") {
         let entry = entry.expect("an entry");
@@ -65,7 +65,7 @@ fn the_folder_is_not_open_to_others() {
 
 /// A server that was stopped in good order, and its database.
 fn stopped() -> (Server, PathBuf) {
-    let mut server = Server::start();
+    let mut server = Launch::embedded().start();
     server.client().create(&job("a.b"));
     server.signal("TERM");
     server.wait(SOON);
@@ -76,7 +76,7 @@ fn stopped() -> (Server, PathBuf) {
 
 #[track_caller]
 fn is_refused(server: &Server, word: &str) {
-    let exit = Launch::default().data(&server.data()).run();
+    let exit = Launch::embedded().data(server.data()).run();
     assert!(!exit.status.success(), "{}", exit.output);
     assert!(exit.output.contains(word), "no {word:?} in: {}", exit.output);
     assert!(!exit.output.contains("panicked"), "{}", exit.output);
@@ -103,7 +103,7 @@ fn a_database_of_somebody_else_is_refused_and_left_alone() {
 
 #[test]
 fn a_log_without_its_database_is_not_swallowed() {
-    let mut server = Server::start();
+    let mut server = Launch::embedded().start();
     server.client().create(&job("a.b"));
     server.kill();
     fs::remove_file(server.data().join("hapax.db")).expect("the database is removed");
