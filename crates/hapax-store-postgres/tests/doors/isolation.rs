@@ -160,6 +160,35 @@ fn a_successor_that_the_snapshot_does_not_have_is_not_left_behind() {
     }
 }
 
+/// A server that waits for the lock of a running job must see the successor that was stored meanwhile.
+#[test]
+fn a_successor_that_is_stored_while_a_server_waits_is_not_left_behind() {
+    let table = Table::new();
+    let (one, other) = (table.session(), table.session());
+    let job = r#"{"type":"a","args":[],"unique":{"while_active":"queue_latest","on_conflict":"ignore"}}"#;
+    assert_eq!(one.enqueue(job).unwrap(), "created");
+    let address = serve(&table.runtime, &table.store, Arc::new(Theirs(table.clock.clone())));
+    let (_, fetched) = Post::to(address).send("POST", "/ojs/v1/workers/fetch", r#"{"queues":["default"]}"#);
+    one.begin("READ COMMITTED");
+    assert_eq!(one.enqueue(job).unwrap(), "created");
+    thread::scope(|scope| {
+        let ack = scope.spawn(|| {
+            let body = format!(r#"{{"job_id":{}}}"#, fetched["job"]["id"]);
+            Post::to(address).send("POST", "/ojs/v1/workers/ack", &body).0
+        });
+        // The one who waits shows in the list of locks.
+        let waiting = "SELECT count(*)::text FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+                       WHERE NOT l.granted AND a.datname = current_database()";
+        while other.ask(waiting).unwrap() == "0" {
+            assert!(!ack.is_finished(), "the server did not wait");
+        }
+        one.run("COMMIT");
+        assert_eq!(ack.join().unwrap(), 200);
+    });
+    let waiting = one.ask("SELECT string_agg(state::text, ',' ORDER BY seq) FROM hapax.jobs");
+    assert_eq!(waiting.unwrap(), "completed,available");
+}
+
 /// What is undone with the caller's transaction never was.
 #[test]
 fn a_job_is_there_if_and_only_if_the_transaction_is() {

@@ -178,3 +178,16 @@ fn the_keys_of_the_documents_hold() {
         assert_eq!(said.at("/job/unique/uniqueness_key").unwrap(), key);
     }
 }
+
+#[test]
+fn the_names_of_requests_are_read_as_servers_write_them() {
+    let rig = Rig::new();
+    for (written, name) in [
+        ("=000000000080l100000000", "req_00000000-0000-7000-8000-000000000000"),
+        ("==1", "=1"),
+        ("r-1", "r-1"),
+    ] {
+        let row = rig.runtime.block_on(rig.client.query_one("SELECT hapax.request_name($1)", &[&written]));
+        assert_eq!(row.unwrap().get::<_, String>(0), name);
+    }
+}

@@ -55,6 +55,8 @@ pub(crate) struct Rig {
     /// Dropped last.
     _database: Database,
     post: Post,
+    /// To a server over PostgreSQL.
+    other_post: Post,
     clock: Arc<Hands>,
     claims: u8,
 }
@@ -98,19 +100,13 @@ impl Rig {
         let memory: Arc<dyn Store> = Arc::new(MemoryStore::new(rules));
         let runtime = runtime();
         let clock = Arc::new(Hands(AtomicI64::new(START)));
-        let hands: Arc<dyn Clock> = Arc::<Hands>::clone(&clock);
-        let address = serve(&runtime, &memory, hands);
+        let [post, other_post] = [&memory, &postgres].map(|store| {
+            let hands: Arc<dyn Clock> = Arc::<Hands>::clone(&clock);
+            Post::to(serve(&runtime, store, hands))
+        });
         let client = connect(&runtime, &database.url());
-        let rig = Rig {
-            memory,
-            postgres,
-            client,
-            runtime,
-            _database: database,
-            post: Post::to(address),
-            clock,
-            claims: 0,
-        };
+        let (_database, claims) = (database, 0);
+        let rig = Rig { memory, postgres, client, runtime, _database, post, other_post, clock, claims };
         rig.batch(
             "CREATE OR REPLACE FUNCTION hapax.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS \
              $$ SELECT current_setting('test.now')::bigint $$; \
@@ -179,6 +175,14 @@ impl Rig {
         let over_sql = self.sql("SELECT hapax.enqueue($1::text::jsonb)::text", &[&printed]);
         assert_eq!(over_sql, over_http, "SQL left, HTTP right, for {printed}");
         over_http
+    }
+
+    /// Enqueues over HTTP in both stores: what a server wrote, SQL has to understand later.
+    pub(crate) fn enqueue_by_server(&mut self, job: &str) -> Said {
+        let said = self.http("POST", "/ojs/v1/jobs", job);
+        let other = Said::over_http(self.other_post.send("POST", "/ojs/v1/jobs", job));
+        assert_eq!(other, said, "PostgreSQL left, the reference right, for {job}");
+        said
     }
 
     /// Ends an attempt through both doors.
@@ -268,14 +272,14 @@ impl Rig {
         let rows = self.runtime.block_on(self.client.query("SELECT id::text, due_at FROM hapax.jobs", &[]));
         let rows = rows.unwrap();
         let due: BTreeMap<String, Option<i64>> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-        let mut stored = 0;
+        let mut found = 0;
         for id in known {
             let Some(job) = self.compare(*id) else { continue };
-            stored += 1;
+            found += 1;
             let expected = next_due(&job, &Rules::default()).map(Timestamp::millis);
             assert_eq!(due[&id.to_string()], expected, "the timer of {job:?}");
         }
-        assert_eq!(due.len(), stored, "no job is in one store only");
+        assert_eq!(due.len(), found, "no job is in one store only");
         let stores = [&self.memory, &self.postgres];
         let [memory, postgres] = stores.map(|store| wait(store.totals()).unwrap());
         assert_eq!(postgres, memory);

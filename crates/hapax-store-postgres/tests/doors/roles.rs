@@ -39,11 +39,11 @@ impl Desk {
         self.runtime.block_on(self.client.batch_execute(sql)).unwrap();
     }
 
-    fn ask(&self, sql: &str) -> Result<Value, DbError> {
+    fn ask(&self, sql: &str) -> Result<Value, Box<DbError>> {
         let row = self.runtime.block_on(self.client.query_one(&format!("SELECT ({sql})::text"), &[]));
         let text = row.map(|row| row.get::<_, Option<String>>(0).unwrap_or_default());
         text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)))
-            .map_err(|error| error.as_db_error().unwrap().clone())
+            .map_err(|error| Box::new(error.as_db_error().unwrap().clone()))
     }
 
     fn denied(&self, sql: &str) {

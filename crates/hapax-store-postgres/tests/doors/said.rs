@@ -16,7 +16,7 @@ impl Said {
     /// What the HTTP binding said.
     pub(crate) fn over_http((status, mut body): (u16, Value)) -> Said {
         forget_requests(&mut body);
-        if (200..300).contains(&status) { Said::Done(body) } else { refused(body["error"].take()) }
+        if (200..300).contains(&status) { Said::Done(body) } else { refused(&body["error"]) }
     }
 
     /// What a SQL function said. A duplicate that was rejected is no error to it, so that its ledger entry stays.
@@ -25,7 +25,7 @@ impl Said {
             Ok(text) => {
                 let mut body: Value = serde_json::from_str(&text).unwrap();
                 forget_requests(&mut body);
-                if body["outcome"] == "rejected" { refused(body["error"].take()) } else { Said::Done(body) }
+                if body["outcome"] == "rejected" { refused(&body["error"]) } else { Said::Done(body) }
             }
             Err(error) => of_error(error),
         }
@@ -40,7 +40,7 @@ impl Said {
     }
 }
 
-fn refused(error: Value) -> Said {
+fn refused(error: &Value) -> Said {
     let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
     Said::Refused(text("code"), text("message"), error["details"].clone())
 }

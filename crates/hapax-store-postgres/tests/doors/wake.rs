@@ -62,3 +62,21 @@ fn a_server_hears_of_a_job_when_the_transaction_commits() {
         drop(town.store);
     }
 }
+
+#[test]
+fn a_schema_of_the_first_version_gets_the_functions() {
+    let database = Cluster::shared().database();
+    let tables = include_str!("../../src/sql/0001-tables.sql");
+    let first = format!(
+        "CREATE SCHEMA hapax; CREATE TABLE hapax.migrations (version integer PRIMARY KEY, name text NOT NULL, \
+         applied_at timestamptz NOT NULL DEFAULT now()); {tables} \
+         INSERT INTO hapax.migrations (version, name) VALUES (1, 'tables')"
+    );
+    database.query(&first).unwrap();
+    let settings = || Settings::new(database.url().parse().unwrap(), Rules::default());
+    drop(PostgresStore::open(settings()).unwrap());
+    drop(PostgresStore::open(settings()).unwrap());
+    let outcome = database.query(r#"SELECT hapax.enqueue('{"type":"a","args":[]}') ->> 'outcome'"#);
+    assert_eq!(outcome.unwrap().trim(), "created");
+    assert_eq!(database.query("SELECT max(version) FROM hapax.migrations").unwrap().trim(), "2");
+}

@@ -627,7 +627,17 @@ BEGIN
         d := hapax.waiting_for_start(d, now);
     END IF;
     d.due_at := hapax.due(d);
-    INSERT INTO hapax.jobs SELECT (d).* ON CONFLICT (id) DO NOTHING;
+    INSERT INTO hapax.jobs (
+        id, seq, type, queue, priority, created_at, scheduled_at, key, policy, options, args, meta, extra,
+        state, turn, attempt, fence, at, enqueued_at, activated_at, started_at, token, worker, deadline,
+        lease_ms, times_out_at, detail, after, dead_letter, retry_ms, reentered_beside, result, errors, ledger,
+        due_at
+    ) VALUES (
+        d.id, d.seq, d.type, d.queue, d.priority, d.created_at, d.scheduled_at, d.key, d.policy, d.options,
+        d.args, d.meta, d.extra, d.state, d.turn, d.attempt, d.fence, d.at, d.enqueued_at, d.activated_at,
+        d.started_at, d.token, d.worker, d.deadline, d.lease_ms, d.times_out_at, d.detail, d.after,
+        d.dead_letter, d.retry_ms, d.reentered_beside, d.result, d.errors, d.ledger, d.due_at
+    ) ON CONFLICT (id) DO NOTHING;
     GET DIAGNOSTICS rows = ROW_COUNT;
     IF rows = 0 THEN
         -- Somebody else chose the same id at the same moment.

@@ -1,4 +1,5 @@
--- The functions for callers. They run with the rights of their owner and find nothing by a caller's search path.
+-- The functions for callers. They run with the rights of their owner and find nothing by a caller's search path. Plans are made
+-- once for a connection, perhaps while the table is empty: they have to use the indexes that a full one needs.
 
 -- Refuses to go on if somebody committed since the caller's snapshot was taken.
 --
@@ -83,7 +84,8 @@ $$;
 
 -- Enqueues a job, or an array of jobs of which all are accepted or none.
 CREATE FUNCTION hapax.enqueue(job jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on AS $$
+SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     now bigint := hapax.now_ms();
     is_batch boolean := jsonb_typeof(job) = 'array';
@@ -168,7 +170,8 @@ CREATE FUNCTION hapax.add_job(
     max_attempts integer DEFAULT NULL, job_key text DEFAULT NULL, priority integer DEFAULT NULL, flags text[] DEFAULT NULL,
     job_key_mode text DEFAULT 'replace'
 ) RETURNS jsonb LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on AS $$
+SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     job jsonb := jsonb_build_object('type', identifier, 'args', jsonb_build_array(coalesce(payload, '{}')));
 BEGIN
@@ -196,7 +199,8 @@ $$;
 
 -- Removes the job that has a job key, unless it runs: then it loses its key and its retries. If nobody has it, nothing happens.
 CREATE FUNCTION hapax.remove_job(job_key text) RETURNS jsonb LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
     now bigint := hapax.now_ms();
@@ -209,7 +213,9 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hapax.lock_of(held));
     PERFORM hapax.expect_fresh_snapshot();
     wanted := ARRAY(SELECT j.id FROM hapax.jobs j WHERE j.key = held AND j.key IS NOT NULL AND j.state < 'completed'
-        UNION SELECT j.id FROM hapax.jobs j WHERE j.key = held AND j.key IS NOT NULL AND j.state >= 'completed');
+        UNION
+        SELECT j.id FROM hapax.jobs j
+        WHERE j.key = held AND j.key IS NOT NULL AND j.state >= 'completed' AND j.state = 'discarded');
     PERFORM 1 FROM hapax.jobs j WHERE j.id = ANY (wanted) ORDER BY j.id FOR UPDATE;
     FOR old IN SELECT j.* FROM hapax.jobs j
         WHERE j.id = ANY (wanted) AND j.key = held AND j.state NOT IN ('completed', 'cancelled') AND j.policy::jsonb ? 'job_key'
@@ -288,7 +294,8 @@ $$;
 -- A worker has done a job. Its own transaction ends the job together with whatever else it wrote, or neither.
 CREATE FUNCTION hapax.complete(job_id uuid, lease text, result jsonb DEFAULT NULL) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on AS $$
+SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     now bigint := hapax.now_ms();
     old hapax.jobs := hapax.locked_job(job_id, lease);
@@ -403,7 +410,8 @@ $$;
 -- no failure is counted.
 CREATE FUNCTION hapax.fail(job_id uuid, lease text, error jsonb DEFAULT NULL, requeue boolean DEFAULT false) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on AS $$
+SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET standard_conforming_strings = on
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     now bigint := hapax.now_ms();
     old hapax.jobs; j hapax.jobs;
