@@ -16,6 +16,17 @@ pub(crate) enum Store {
     Postgres,
 }
 
+/// How often a crash test kills its server. Fewer times where a database has the jobs: there is less that can go wrong,
+/// and every restart costs more.
+pub fn crashes() -> usize {
+    if database_lives_on() { 30 } else { 100 }
+}
+
+/// Whether a killed server leaves a database behind that goes on.
+pub fn database_lives_on() -> bool {
+    Store::of_this_run() == Store::Postgres
+}
+
 /// The place that outlives a server's process, so that the next one finds what it left.
 #[derive(Debug)]
 pub(crate) enum Keeper {

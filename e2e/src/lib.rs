@@ -25,6 +25,7 @@ pub use answer::Answer;
 pub use client::{Client, Failure, Request};
 pub use holder::Holder;
 pub use job::{Job, job};
+pub use keeper::{crashes, database_lives_on};
 pub use launch::{Exit, Launch};
 pub use random::Random;
 pub use server::Server;

