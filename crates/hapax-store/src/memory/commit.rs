@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use hapax_core::unique::Key;
+use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{
     Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, StateSet, Timestamp, Transition,
     decide, let_go, lets_successors_go, record_reentry, reentry_key,
@@ -97,7 +97,8 @@ impl Contents {
         if let Some(other) = self.get(incoming.id) {
             return Err(Refusal::IdTaken { id: other.id, state: other.state() });
         }
-        let holders = incoming.key.map(|key| self.holders(&key)).unwrap_or_default();
+        let watched = incoming.key.zip(incoming.spec.unique.as_ref().map(Uniqueness::watch));
+        let holders = watched.map(|(key, watch)| self.covered(&key, watch, now)).unwrap_or_default();
         let mut admission = incoming.admit(holders, now, &self.rules)?;
         for (_, holder) in &admission.changed {
             self.put(holder.clone(), now);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-use hapax_core::unique::Key;
+use hapax_core::unique::{Holder, Key, Watch};
 use hapax_core::{Job, JobId, Priority, QueueName, Refusal, Rules, State, Timestamp, next_due};
 
 use super::memos::Memos;
@@ -121,6 +121,13 @@ impl Contents {
     /// All jobs that carry the key, oldest first.
     pub(super) fn holders(&self, key: &Key) -> Vec<Job> {
         self.keys.get(key).into_iter().flatten().filter_map(|seq| self.at(*seq)).cloned().collect()
+    }
+
+    /// The jobs that carry the key and count at this moment, oldest first. Others are not even copied: a list may bring
+    /// thousands of jobs with one key.
+    pub(super) fn covered(&self, key: &Key, watch: Watch, now: Timestamp) -> Vec<Job> {
+        let carriers = self.keys.get(key).into_iter().flatten().filter_map(|seq| self.at(*seq));
+        carriers.filter(|job| watch.covers(Holder::from(*job), now)).cloned().collect()
     }
 
     /// The jobs that carry a key and have not ended, from that number on.
