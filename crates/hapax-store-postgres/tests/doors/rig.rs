@@ -105,8 +105,9 @@ impl Rig {
             Post::to(serve(&runtime, store, hands))
         });
         let client = connect(&runtime, &database.url());
-        let (_database, claims) = (database, 0);
-        let rig = Rig { memory, postgres, client, runtime, _database, post, other_post, clock, claims };
+        let claims = 0;
+        let rig =
+            Rig { memory, postgres, client, runtime, _database: database, post, other_post, clock, claims };
         rig.batch(
             "CREATE OR REPLACE FUNCTION hapax.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS \
              $$ SELECT current_setting('test.now')::bigint $$; \
