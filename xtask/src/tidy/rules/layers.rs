@@ -15,13 +15,13 @@ const LAYERS: &[Layer] = &[
     Layer { name: "hapax-store", may_use: &["hapax-core"] },
     Layer { name: "hapax-pg-cluster", may_use: &[] },
     Layer { name: "hapax-store-sqlite", may_use: &["hapax-core", "hapax-store"] },
+    Layer { name: "hapax-broker", may_use: &["hapax-core", "hapax-store"] },
+    Layer { name: "hapax-http", may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-wire"] },
     Layer {
         name: "hapax-store-postgres",
         // The last three for its tests: they compare its SQL functions with the HTTP binding.
         may_use: &["hapax-core", "hapax-store", "hapax-pg-cluster", "hapax-broker", "hapax-http"],
     },
-    Layer { name: "hapax-broker", may_use: &["hapax-core", "hapax-store"] },
-    Layer { name: "hapax-http", may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-wire"] },
     Layer {
         name: "hapax",
         may_use: &[
