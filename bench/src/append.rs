@@ -23,8 +23,8 @@ pub(crate) struct Append {
 }
 
 impl Append {
-    pub(crate) fn create(directory: &Path) -> Result<Self> {
-        let file = File::options().create_new(true).write(true).open(directory.join("append"))?;
+    pub(crate) fn create(directory: &Path, name: &str) -> Result<Self> {
+        let file = File::options().create_new(true).write(true).open(directory.join(name))?;
         file.write_all_at(&vec![0; usize::try_from(FILE_BYTES)?], 0)?;
         file.sync_all()?;
         Ok(Self { file, offset: 0 })

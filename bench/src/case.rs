@@ -57,6 +57,14 @@ impl Case {
         }
     }
 
+    /// How many jobs a commit of the database's ceiling has; `None` where no bare insert does what the case does.
+    pub(crate) fn insert_group(self) -> Option<usize> {
+        match self {
+            Self::Plain | Self::Unique | Self::Duplicates | Self::FetchAck | Self::EndToEnd => Some(1),
+            Self::Batch => Some(BATCH),
+        }
+    }
+
     pub(crate) async fn run(self, load: &Load) -> Result<Sample> {
         match self {
             Self::Plain | Self::Unique | Self::Duplicates | Self::Batch => {

@@ -81,7 +81,7 @@ impl Load {
     }
 }
 
-async fn sum(mut tasks: JoinSet<Result<Tally>>, window: Window) -> Result<Sample> {
+pub(crate) async fn sum(mut tasks: JoinSet<Result<Tally>>, window: Window) -> Result<Sample> {
     let mut total = Tally::new(window);
     while let Some(ended) = tasks.join_next().await {
         total.merge(ended??);

@@ -2,13 +2,17 @@
 
 mod answer_sizes;
 mod append;
+mod bare;
 mod case;
 mod child;
+mod churn;
 mod client;
 mod clock;
 mod echo;
 mod histogram;
 mod holders;
+mod home;
+mod inserts;
 mod job;
 mod load;
 mod pairs;
@@ -38,7 +42,7 @@ use crate::run::Settings;
 use crate::server::Binary;
 
 #[derive(Debug, Parser)]
-#[command(about = "Measures Hapax against an HTTP echo and a bare append-and-fsync")]
+#[command(about = "Measures Hapax against an HTTP echo and the bare means of its store")]
 enum Task {
     /// Measure, and print a table with the targets.
     Run(RunArguments),
@@ -57,6 +61,9 @@ struct RunArguments {
     /// Which store the server uses; its default if absent.
     #[arg(long)]
     store: Option<String>,
+    /// Measure the server on PostgreSQL, in a throw-away cluster that syncs every commit.
+    #[arg(long, conflicts_with = "store")]
+    postgres: bool,
     /// Measure the ceilings alone, without a server.
     #[arg(long)]
     ceilings: bool,
@@ -69,7 +76,8 @@ struct RunArguments {
     /// Jobs stored in the server that has some; 0 leaves it out [default: 1000000].
     #[arg(long)]
     stored: Option<u64>,
-    /// Only the cases whose name contains this: enqueue, unique, duplicates, fetch-ack, end-to-end, batch.
+    /// Only the cases whose name contains this: enqueue, unique, duplicates, fetch-ack, end-to-end, batch;
+    /// or holders, or churn on PostgreSQL: what jobs leave behind in the tables.
     #[arg(long)]
     only: Option<String>,
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
@@ -133,8 +141,19 @@ async fn stopped() {
 }
 
 fn settings(arguments: RunArguments) -> Result<Settings> {
-    let RunArguments { server, store, ceilings, seconds, quick, stored, only, connections, rounds, .. } =
-        arguments;
+    let RunArguments {
+        server,
+        store,
+        postgres,
+        ceilings,
+        seconds,
+        quick,
+        stored,
+        only,
+        connections,
+        rounds,
+        ..
+    } = arguments;
     let beside = std::env::current_exe()?.parent().context("a program without a directory")?.to_owned();
     let path = server.unwrap_or_else(|| beside.join("hapax"));
     let server = (!ceilings).then_some(Binary { path, store });
@@ -144,11 +163,12 @@ fn settings(arguments: RunArguments) -> Result<Settings> {
     let only = only.unwrap_or_default();
     let cases: Vec<Case> = Case::ALL.into_iter().filter(|case| case.name().contains(&only)).collect();
     let holders = holders::NAME.contains(&only);
-    ensure!(holders || !cases.is_empty(), "no case is called {only}");
+    let churn = postgres && churn::NAME.contains(&only);
+    ensure!(holders || churn || !cases.is_empty(), "no case is called {only}");
     ensure!(rounds > 0 && !connections.contains(&0), "rounds and connections start at 1");
     let length = Duration::try_from_secs_f64(seconds.unwrap_or(if quick { 0.5 } else { 2.0 }))?;
     let pace = Pace { warm_up: (length / 5).max(Duration::from_millis(200)), length };
     let stored = stored.unwrap_or(if quick { 100_000 } else { 1_000_000 });
     let directory = arguments.directory.unwrap_or(beside);
-    Ok(Settings { server, cases, holders, connections, rounds, pace, stored, directory })
+    Ok(Settings { server, postgres, cases, holders, churn, connections, rounds, pace, stored, directory })
 }

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::churn::Churn;
 use crate::row::{Cell, Row};
 use crate::stored::Start;
 use crate::targets::{Bound, Target, Verdict};
@@ -14,15 +15,18 @@ pub(crate) struct Results {
     pub(crate) seconds: f64,
     pub(crate) rounds: usize,
     pub(crate) sync_us: f64,
-    pub(crate) append: Vec<AppendCeiling>,
+    pub(crate) bare: Vec<BareCeiling>,
     pub(crate) start: Option<Start>,
+    pub(crate) churn: Option<Churn>,
     pub(crate) rows: Vec<Row>,
     pub(crate) failures: Vec<Failure>,
     pub(crate) targets: Vec<Target>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct AppendCeiling {
+pub(crate) struct BareCeiling {
+    pub(crate) what: &'static str,
+    pub(crate) connections: usize,
     pub(crate) group: usize,
     pub(crate) jobs_per_second: f64,
 }
@@ -39,10 +43,10 @@ pub(crate) fn progress(text: &str) {
     eprintln!("  {text}");
 }
 
-pub(crate) fn disk(sync_us: f64, append: &[AppendCeiling]) {
+pub(crate) fn ceilings(sync_us: f64, bare: &[BareCeiling]) {
     println!("one append with fsync: {sync_us:.0} us (median)");
-    for AppendCeiling { group, jobs_per_second } in append {
-        println!("append and fsync in groups of {group}: {jobs_per_second:.0} jobs/s");
+    for BareCeiling { what, connections, group, jobs_per_second } in bare {
+        println!("{what}, {connections} at a time, in groups of {group}: {jobs_per_second:.0} jobs/s");
     }
 }
 
@@ -55,8 +59,8 @@ const COLUMNS: [(&str, usize); 13] = [
     ("echo/s", 9),
     ("spread", 6),
     ("% echo", 6),
-    ("append/s", 8),
-    ("% app.", 6),
+    ("bare/s", 8),
+    ("% bare", 6),
     ("sync us", 7),
     ("p50 us", 8),
     ("p99 us", 8),
@@ -78,8 +82,8 @@ pub(crate) fn row(row: &Row) {
         figure(Some(row.echo_per_second), 0),
         figure(Some(row.echo_spread), 2),
         figure(server.map(|server| server.percent_of_echo), 1),
-        figure(row.append_per_second, 0),
-        figure(server.and_then(|server| server.percent_of_append), 1),
+        figure(row.bare_per_second, 0),
+        figure(server.and_then(|server| server.percent_of_bare), 1),
         figure(Some(row.sync_us), 0),
         figure(server.map(|server| server.p50_us), 0),
         figure(server.map(|server| server.p99_us), 0),
@@ -98,7 +102,9 @@ pub(crate) fn legend() {
 const LEGEND: &str = "
 rates: batch counts jobs (100 per request), the others requests (fetch-ack 2, end-to-end 3 per job)
 spread: fastest round of the echo : slowest; well above 1, the machine was not quiet, so measure again
-%: median of the ratios of each round; append/s has groups as large as there are connections, batch 100
+%: median of the ratios of each round
+bare: the same bytes written by the means of the store alone. Embedded: appended and synced in groups as large as there are
+connections, batch 100. PostgreSQL: inserted by as many connections, one commit per job, batch one per 100
 sync: one append of one job with its fsync, median; p50, p99: of the whole operation; cost: time per operation : that with nothing stored";
 
 pub(crate) fn targets(targets: &[Target]) {

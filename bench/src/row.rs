@@ -10,7 +10,7 @@ use crate::tally::Sample;
 pub(crate) struct Round {
     pub(crate) echo: Sample,
     pub(crate) sync_us: f64,
-    pub(crate) append: Option<f64>,
+    pub(crate) bare: Option<f64>,
     pub(crate) empty: Option<Sample>,
     pub(crate) stored: Option<Sample>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) echo_per_second: f64,
     /// The fastest round of the echo : the slowest. Far from 1, the machine was busy with something else.
     pub(crate) echo_spread: f64,
-    pub(crate) append_per_second: Option<f64>,
+    pub(crate) bare_per_second: Option<f64>,
     /// One append of one job with its sync, measured between the rounds of this row.
     pub(crate) sync_us: f64,
     /// `None` in a run of the ceilings alone.
@@ -35,7 +35,7 @@ pub(crate) struct Row {
 pub(crate) struct Served {
     pub(crate) per_second: f64,
     pub(crate) percent_of_echo: f64,
-    pub(crate) percent_of_append: Option<f64>,
+    pub(crate) percent_of_bare: Option<f64>,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
     /// The time per operation as a multiple of that with nothing stored; only with stored jobs.
@@ -60,7 +60,7 @@ impl Row {
             unit: cell.case.unit(),
             echo_per_second: median(rounds.iter().map(|round| round.echo.per_second)).unwrap_or(0.0),
             echo_spread: spread(rounds.iter().map(|round| round.echo.per_second)),
-            append_per_second: median(rounds.iter().filter_map(|round| round.append)),
+            bare_per_second: median(rounds.iter().filter_map(|round| round.bare)),
             sync_us: median(rounds.iter().map(|round| round.sync_us)).unwrap_or(0.0),
             server: Served::of(rounds, sample),
         }
@@ -81,7 +81,7 @@ impl Served {
             percent_of_echo: of_rounds(&|round, served| {
                 Some(100.0 * served.per_second / round.echo.per_second)
             })?,
-            percent_of_append: of_rounds(&|round, served| Some(100.0 * served.per_second / round.append?)),
+            percent_of_bare: of_rounds(&|round, served| Some(100.0 * served.per_second / round.bare?)),
             p50_us: of_rounds(&|_, served| Some(served.p50_us))?,
             p99_us: of_rounds(&|_, served| Some(served.p99_us))?,
             cost: None,

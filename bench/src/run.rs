@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
+use hapax_pg_cluster::Cluster;
 use tempfile::TempDir;
 
 use crate::answer_sizes::AnswerSizes;
 use crate::append::Append;
-use crate::case::{BATCH, Case};
+use crate::bare::Bare;
+use crate::case::Case;
 use crate::child::Listening;
+use crate::churn::{self, Churn};
 use crate::holders;
+use crate::home::{self, Home};
+use crate::inserts::Inserts;
 use crate::load::{Load, Pace};
-use crate::report::{self, AppendCeiling, Failure, Results};
+use crate::report::{self, Failure, Results};
 use crate::request::Numbers;
 use crate::row::{self, Cell, Round, Row};
 use crate::server::{Binary, Server};
@@ -22,16 +26,17 @@ use crate::stored::Stored;
 use crate::tally::Sample;
 use crate::targets;
 
-/// Longer does not make the append ceiling steadier.
-const APPEND_MAX: Duration = Duration::from_millis(500);
-
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// `None` measures the ceilings alone.
     pub(crate) server: Option<Binary>,
+    /// Whether the servers share a database instead of having a folder each.
+    pub(crate) postgres: bool,
     pub(crate) cases: Vec<Case>,
     /// Whether to compare keys with many and with few finished holders.
     pub(crate) holders: bool,
+    /// Whether to look at what jobs leave behind in a database.
+    pub(crate) churn: bool,
     pub(crate) connections: Vec<usize>,
     pub(crate) rounds: usize,
     pub(crate) pace: Pace,
@@ -47,17 +52,20 @@ struct Bench {
     echo: Listening,
     stored: Option<Stored>,
     append: Append,
+    bare: Bare,
     sizes: AnswerSizes,
     numbers: Arc<Numbers>,
     settings: Settings,
+    /// After everything that has a database in it.
+    cluster: Option<Arc<Cluster>>,
     directory: TempDir,
 }
 
 pub(crate) async fn run(settings: Settings) -> Result<Results> {
     let mut bench = Bench::prepare(settings).await?;
     let sync_us = bench.append.sync_us()?;
-    let append = bench.append_ceilings()?;
-    report::disk(sync_us, &append);
+    let bare = bench.bare.ceilings(bench.settings.pace).await?;
+    report::ceilings(sync_us, &bare);
     report::table_head();
     let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for cell in bench.cells() {
@@ -68,11 +76,12 @@ pub(crate) async fn run(settings: Settings) -> Result<Results> {
     }
     let start = bench.stored.as_ref().and_then(|stored| stored.start);
     let holder_cost = bench.holder_cost().await?;
-    let targets = targets::judge(&rows, start, bench.settings.stored, holder_cost);
+    let churn = bench.churn().await?;
+    let targets = targets::judge(&rows, start, &bench.settings, holder_cost, churn);
     let cores = std::thread::available_parallelism()?.get();
     let Settings { pace, rounds, .. } = bench.settings;
     let seconds = pace.length.as_secs_f64();
-    Ok(Results { cores, seconds, rounds, sync_us, append, start, rows, failures, targets })
+    Ok(Results { cores, seconds, rounds, sync_us, bare, start, churn, rows, failures, targets })
 }
 
 impl Bench {
@@ -80,10 +89,16 @@ impl Bench {
         let directory = tempfile::Builder::new().prefix("hapax-bench-").tempdir_in(&settings.directory)?;
         let mut command = Command::new(std::env::current_exe()?);
         let echo = Listening::start(command.arg("echo"), &directory.path().join("echo.log")).await?;
-        let append = Append::create(directory.path())?;
+        let append = Append::create(directory.path(), "probe")?;
+        let cluster = settings.postgres.then(home::cluster).transpose()?;
+        let bare = match &cluster {
+            Some(cluster) => Bare::Inserts(Arc::new(Inserts::create(cluster))),
+            None => Bare::Append(Append::create(directory.path(), "append")?),
+        };
         let numbers = Arc::new(Numbers::new());
         let sizes = AnswerSizes::default();
-        let mut bench = Self { echo, stored: None, append, sizes, numbers, settings, directory };
+        let mut bench =
+            Self { echo, stored: None, append, bare, sizes, numbers, settings, cluster, directory };
         if let Some(binary) = bench.settings.server.clone() {
             bench.prepare_server(&binary).await?;
         }
@@ -91,13 +106,13 @@ impl Bench {
     }
 
     async fn prepare_server(&mut self, binary: &Binary) -> Result<()> {
-        let (_data, server) = self.empty_server(binary).await?;
+        let (server, _home) = self.empty_server(binary).await?;
         self.sizes = AnswerSizes::learn(server.address(), &self.numbers).await?;
         drop(server);
         report::progress(&format!("answers in bytes: {:?}", self.sizes));
-        if self.settings.stored > 0 {
-            let (directory, jobs) = (self.directory.path(), self.settings.stored);
-            self.stored = Some(Stored::prepare(binary, directory, jobs, &self.numbers).await?);
+        if self.settings.stored > 0 && !self.settings.cases.is_empty() {
+            let place = (self.directory.path().to_owned(), self.empty_home()?);
+            self.stored = Some(Stored::prepare(binary, place, self.settings.stored, &self.numbers).await?);
         }
         Ok(())
     }
@@ -106,16 +121,21 @@ impl Bench {
         let Some(binary) = self.settings.server.as_ref().filter(|_| self.settings.holders) else {
             return Ok(None);
         };
-        let (_data, server) = self.empty_server(binary).await?;
+        let (server, _home) = self.empty_server(binary).await?;
         holders::cost(&server).await.context("finished holders").map(Some)
     }
 
-    fn append_ceilings(&mut self) -> Result<Vec<AppendCeiling>> {
-        let mut measure = |group| {
-            let jobs_per_second = self.append.jobs_per_second(group, APPEND_MAX)?;
-            Ok(AppendCeiling { group, jobs_per_second })
+    async fn churn(&self) -> Result<Option<Churn>> {
+        let jobs = self.settings.stored;
+        let Some(binary) = self.settings.server.as_ref().filter(|_| self.settings.churn && jobs > 0) else {
+            return Ok(None);
         };
-        [1, 16, 64, BATCH].into_iter().map(&mut measure).collect()
+        let (server, home) = self.empty_server(binary).await?;
+        let Home::Database(database, _) = &home else { return Ok(None) };
+        churn::measure(server, database, jobs, &self.numbers)
+            .await
+            .context("what jobs leave behind")
+            .map(Some)
     }
 
     fn cells(&self) -> Vec<Cell> {
@@ -144,22 +164,17 @@ impl Bench {
     async fn round(&mut self, cell: Cell) -> Result<Round> {
         let echo = self.load(cell, &self.echo).script(&cell.case.echo(&self.sizes)).await.context("echo")?;
         let sync_us = self.append.sync_us()?;
-        let append = match cell.case.append_group(cell.connections) {
-            Some(group) => {
-                Some(self.append.jobs_per_second(group, APPEND_MAX.min(self.settings.pace.length))?)
-            }
-            None => None,
-        };
+        let bare = self.bare.beside(cell, self.settings.pace).await.context("the ceiling of the store")?;
         let empty = match self.settings.server.clone() {
             Some(binary) => Some(self.against_empty(cell, &binary, echo).await.context("nothing stored")?),
             None => None,
         };
         let stored = self.against_stored(cell, echo).await.context("with stored jobs")?;
-        Ok(Round { echo, sync_us, append, empty, stored })
+        Ok(Round { echo, sync_us, bare, empty, stored })
     }
 
     async fn against_empty(&self, cell: Cell, binary: &Binary, echo: Sample) -> Result<Sample> {
-        let (_data, mut server) = self.empty_server(binary).await?;
+        let (mut server, _home) = self.empty_server(binary).await?;
         server.fill(self.jobs_needed(cell, echo), &self.numbers).await?;
         let sample = cell.case.run(&self.load(cell, &server.process)).await;
         server.process.check_alive()?;
@@ -201,10 +216,14 @@ impl Bench {
         jobs + cell.connections as u64
     }
 
-    async fn empty_server(&self, binary: &Binary) -> Result<(TempDir, Server)> {
-        let data = tempfile::Builder::new().prefix("empty-").tempdir_in(self.directory.path())?;
-        let server = Server::start(binary, data.path(), 0).await?;
-        Ok((data, server))
+    /// The server comes first, so that it is dropped before its home.
+    async fn empty_server(&self, binary: &Binary) -> Result<(Server, Home)> {
+        let home = self.empty_home()?;
+        Ok((Server::start(binary, &home, 0).await?, home))
+    }
+
+    fn empty_home(&self) -> Result<Home> {
+        Home::empty(self.directory.path(), self.cluster.as_deref())
     }
 
     fn load(&self, cell: Cell, process: &Listening) -> Load {

@@ -1,13 +1,14 @@
-//! The server under test: started on a directory of its own, and filled with jobs.
+//! The server under test: started on a folder or database of its own, and filled with jobs.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 
 use crate::child::Listening;
 use crate::client::Connection;
+use crate::home::Home;
 use crate::job::{self, Policy, QUEUE};
 use crate::report;
 use crate::request::{Numbers, Request};
@@ -33,13 +34,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn start(binary: &Binary, data: &Path, waiting: u64) -> Result<Self> {
+    pub(crate) async fn start(binary: &Binary, home: &Home, waiting: u64) -> Result<Self> {
         let mut command = Command::new(&binary.path);
-        command.arg("serve").arg("--data").arg(data);
+        home.furnish(command.arg("serve"));
         if let Some(store) = &binary.store {
             command.arg("--store").arg(store);
         }
-        let process = Listening::start(&mut command, &data.with_extension("log")).await?;
+        let process = Listening::start(&mut command, &home.log()).await?;
         Ok(Self { process, waiting })
     }
 

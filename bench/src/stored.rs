@@ -1,12 +1,12 @@
 //! The server that holds many jobs: filled once, copied, and put back when a case has made it grow.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+use crate::home::Home;
 use crate::report;
 use crate::request::Numbers;
 use crate::server::{Binary, Server};
@@ -24,10 +24,12 @@ pub(crate) struct Stored {
     binary: Binary,
     jobs: u64,
     numbers: Arc<Numbers>,
-    data: PathBuf,
-    copy: PathBuf,
-    /// `None` only while it is being put back.
+    directory: PathBuf,
+    /// `None` only while it is being put back; before its home, so that it is dropped first.
     server: Option<Server>,
+    home: Home,
+    /// What was stored, untouched.
+    copy: Option<Home>,
     pub(crate) start: Option<Start>,
 }
 
@@ -35,17 +37,16 @@ impl Stored {
     /// Fills a server with `jobs` jobs, kills it, and starts it again.
     pub(crate) async fn prepare(
         binary: &Binary,
-        directory: &Path,
+        (directory, home): (PathBuf, Home),
         jobs: u64,
         numbers: &Arc<Numbers>,
     ) -> Result<Self> {
-        let (data, copy) = (directory.join("stored"), directory.join("stored-copy"));
-        fs::create_dir(&data)?;
-        let mut server = Server::start(binary, &data, 0).await?;
+        let mut server = Server::start(binary, &home, 0).await?;
         report::progress(&format!("storing {jobs} jobs"));
         server.fill(jobs, numbers).await?;
         let (binary, numbers) = (binary.clone(), Arc::clone(numbers));
-        let mut stored = Self { binary, jobs, numbers, data, copy, server: Some(server), start: None };
+        let mut stored =
+            Self { binary, jobs, numbers, directory, server: Some(server), home, copy: None, start: None };
         if stored.survives_restart() {
             stored.restart().await?;
         }
@@ -66,8 +67,8 @@ impl Stored {
 
     async fn restart(&mut self) -> Result<()> {
         drop(self.server.take());
-        copy_files(&self.data, &self.copy)?;
-        let server = Server::start(&self.binary, &self.data, self.jobs).await?;
+        self.copy = Some(self.home.copy(&self.directory)?);
+        let server = Server::start(&self.binary, &self.home, self.jobs).await?;
         let seconds = server.process.started_in.as_secs_f64();
         let rss_bytes = server.process.rss_bytes()?;
         report::progress(&format!("started with {} waiting jobs in {seconds:.2} s", self.jobs));
@@ -78,29 +79,14 @@ impl Stored {
 
     async fn put_back(&mut self) -> Result<()> {
         drop(self.server.take());
-        fs::remove_dir_all(&self.data)?;
-        copy_files(&self.copy, &self.data)?;
-        self.server = Some(Server::start(&self.binary, &self.data, self.jobs).await?);
+        if let Some(copy) = &self.copy {
+            self.home = copy.copy(&self.directory)?;
+        }
+        self.server = Some(Server::start(&self.binary, &self.home, self.jobs).await?);
         Ok(())
     }
 
     fn survives_restart(&self) -> bool {
         self.binary.store.as_deref() != Some("memory")
     }
-}
-
-/// Copies a directory of files, synced: dirty pages would be written back during the next measurement.
-fn copy_files(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_files(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), &target)?;
-            File::open(&target)?.sync_all()?;
-        }
-    }
-    Ok(())
 }

@@ -3,18 +3,26 @@
 use serde::Serialize;
 
 use crate::case::Case;
+use crate::churn::Churn;
 use crate::row::{Row, Served};
+use crate::run::Settings;
 use crate::stored::Start;
 
 /// The p99 of a single enqueue may take this many syncs.
 const SYNCS_MAX: f64 = 6.0;
 const COST_MAX: f64 = 1.3;
+/// The same on PostgreSQL.
+const SHARED_COST_MAX: f64 = 1.5;
 /// As fast: what is left is noise.
 const HOLDER_COST_MAX: f64 = 1.2;
 const START_SECONDS_MAX: f64 = 10.0;
 const RSS_MIB_MAX: f64 = 1024.0;
 const ECHO_PERCENT_MIN: f64 = 40.0;
+const CHURN_MAX: f64 = 2.0;
 const APPEND_PERCENT_MIN: f64 = 15.0;
+const INSERT_PERCENT_MIN: f64 = 40.0;
+/// The rate of one commit per job, so many times.
+const COMMIT_TIMES_MIN: f64 = 2.0;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Target {
@@ -57,32 +65,26 @@ impl Target {
 pub(crate) fn judge(
     rows: &[Row],
     start: Option<Start>,
-    stored: u64,
+    settings: &Settings,
     holder_cost: Option<f64>,
+    churn: Option<Churn>,
 ) -> Vec<Target> {
-    let mut targets = echo_targets(rows);
-    targets.push(Target::new(
-        "unique enqueue in batches of 100, 16 connections, of append-and-fsync",
-        Bound::AtLeast(APPEND_PERCENT_MIN),
-        "%",
-        served(rows, Case::Batch, 16, false).and_then(|(_, served)| served.percent_of_append),
-    ));
-    targets.push(Target::new(
-        "p99 of a single unique enqueue, 16 connections, in fsyncs",
-        Bound::AtMost(SYNCS_MAX),
-        "x",
-        served(rows, Case::Unique, 16, false).map(|(row, served)| served.p99_us / row.sync_us),
-    ));
-    for (name, case, connections) in [
-        ("batches of 100, 16 connections", Case::Batch, 16),
-        ("single unique, 64 connections", Case::Unique, 64),
-    ] {
+    let stored = settings.stored;
+    let mut targets = Vec::new();
+    if settings.postgres {
+        targets.extend(insert_targets(rows));
+        targets.extend(cost_targets(rows, stored, SHARED_COST_MAX));
         targets.push(Target::new(
-            format!("cost per job with {stored} stored : none, {name}"),
-            Bound::AtMost(COST_MAX),
+            format!("size of the tables after {stored} jobs have passed : the same rows afresh"),
+            Bound::AtMost(CHURN_MAX),
             "x",
-            served(rows, case, connections, true).and_then(|(_, served)| served.cost),
+            churn.map(Churn::times),
         ));
+    } else {
+        targets.extend(echo_targets(rows));
+        targets.push(append_target(rows));
+        targets.push(latency_target(rows));
+        targets.extend(cost_targets(rows, stored, COST_MAX));
     }
     targets.push(Target::new(
         "decision with 10,000 finished holders : with two, the slowest policy",
@@ -107,6 +109,60 @@ fn echo_targets(rows: &[Row]) -> Vec<Target> {
     .into()
 }
 
+fn append_target(rows: &[Row]) -> Target {
+    Target::new(
+        "unique enqueue in batches of 100, 16 connections, of append-and-fsync",
+        Bound::AtLeast(APPEND_PERCENT_MIN),
+        "%",
+        percent_of_bare(rows, Case::Batch, 16),
+    )
+}
+
+fn latency_target(rows: &[Row]) -> Target {
+    Target::new(
+        "p99 of a single unique enqueue, 16 connections, in fsyncs",
+        Bound::AtMost(SYNCS_MAX),
+        "x",
+        served(rows, Case::Unique, 16, false).map(|(row, served)| served.p99_us / row.sync_us),
+    )
+}
+
+fn insert_targets(rows: &[Row]) -> [Target; 3] {
+    let times = |case| percent_of_bare(rows, case, 64).map(|percent| percent / 100.0);
+    [
+        Target::new(
+            "unique enqueue in batches of 100, 16 connections, of batched inserts",
+            Bound::AtLeast(INSERT_PERCENT_MIN),
+            "%",
+            percent_of_bare(rows, Case::Batch, 16),
+        ),
+        Target::new(
+            "unique enqueue, 64 connections : one insert and commit per job",
+            Bound::AtLeast(COMMIT_TIMES_MIN),
+            "x",
+            times(Case::Unique),
+        ),
+        Target::new(
+            "fetch+ack, 64 connections : one insert and commit per request",
+            Bound::AtLeast(COMMIT_TIMES_MIN),
+            "x",
+            times(Case::FetchAck),
+        ),
+    ]
+}
+
+fn cost_targets(rows: &[Row], stored: u64, cost_max: f64) -> [Target; 2] {
+    [("batches of 100, 16 connections", Case::Batch, 16), ("single unique, 64 connections", Case::Unique, 64)]
+        .map(|(name, case, connections)| {
+            Target::new(
+                format!("cost per job with {stored} stored : none, {name}"),
+                Bound::AtMost(cost_max),
+                "x",
+                served(rows, case, connections, true).and_then(|(_, served)| served.cost),
+            )
+        })
+}
+
 fn start_targets(start: Option<Start>, stored: u64) -> [Target; 2] {
     #[expect(clippy::cast_precision_loss, reason = "a memory size in MiB, shown without decimals")]
     let rss_mib = start.map(|start| start.rss_bytes as f64 / f64::from(1024 * 1024));
@@ -119,6 +175,10 @@ fn start_targets(start: Option<Start>, stored: u64) -> [Target; 2] {
         ),
         Target::new(format!("RSS with {stored} waiting"), Bound::AtMost(RSS_MIB_MAX), "MiB", rss_mib),
     ]
+}
+
+fn percent_of_bare(rows: &[Row], case: Case, connections: usize) -> Option<f64> {
+    served(rows, case, connections, false).and_then(|(_, served)| served.percent_of_bare)
 }
 
 fn served(rows: &[Row], case: Case, connections: usize, with_stored: bool) -> Option<(&Row, &Served)> {

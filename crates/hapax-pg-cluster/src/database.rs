@@ -1,5 +1,7 @@
 //! One test's own database.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::error::Error;
 use crate::psql::Psql;
 
@@ -14,6 +16,17 @@ impl Database {
     pub(crate) fn create(psql: &Psql, name: String, template: &str) -> Result<Self, Error> {
         psql.administer(&format!("CREATE DATABASE {name} TEMPLATE {template}"))?;
         Ok(Self { psql: psql.clone(), name })
+    }
+
+    /// A database with the same contents. Whoever is connected to this one is thrown out of it first.
+    pub fn copy(&self) -> Result<Self, Error> {
+        static COPIES: AtomicU64 = AtomicU64::new(0);
+        let name = format!("{}_copy_{}", self.name, COPIES.fetch_add(1, Ordering::Relaxed));
+        self.psql.administer(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'",
+            self.name
+        ))?;
+        Self::create(&self.psql, name, &self.name)
     }
 
     pub fn name(&self) -> &str {

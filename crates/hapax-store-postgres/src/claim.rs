@@ -33,22 +33,42 @@ pub(crate) async fn together(
     };
     let mut desk = Desk::new(engine.settings.rules.clone());
     let mut trays: Vec<Tray> = claims.iter().map(|_| Tray::default()).collect();
-    for queue in round.begin(claims).await.map_err(failed)? {
-        let wanted: usize = claims.iter().zip(&trays).map(|(claim, tray)| tray.room(claim)).sum();
-        if wanted == 0 {
-            break;
-        }
-        round.lay_line(&mut desk, &queue, wanted).await.map_err(failed)?;
-        for (claim, tray) in claims.iter().zip(&mut trays) {
-            tray.fill(claim, &queue, &mut desk);
+    if let Some([queue]) = claims.first().map(|claim| claim.queues.as_slice()) {
+        // One line needs no look at which lines have jobs: it comes with the beginning.
+        let (begun, laid) = tokio::join! {
+            biased;
+            transaction.begin(),
+            round.lay_line(&mut desk, queue, room(claims, &trays)),
+        };
+        begun.and(laid).map_err(failed)?;
+        fill(&mut trays, claims, queue, &mut desk);
+    } else {
+        for queue in round.begin(claims).await.map_err(failed)? {
+            let wanted = room(claims, &trays);
+            if wanted == 0 {
+                break;
+            }
+            round.lay_line(&mut desk, &queue, wanted).await.map_err(failed)?;
+            fill(&mut trays, claims, &queue, &mut desk);
         }
     }
     let mut moved = desk.take_moved();
     Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
     let rest = Rest { now: round.now, desk: &desk, memos: &[] };
-    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
+    save(&transaction, &ready.writers, &engine.settings, &moved, rest, Then::Commit).await?;
     engine.word.spread(&moved);
     Ok(trays.into_iter().map(|tray| tray.changes).collect())
+}
+
+/// How many more jobs the claims may take.
+fn room(claims: &[Claim], trays: &[Tray]) -> usize {
+    claims.iter().zip(trays).map(|(claim, tray)| tray.room(claim)).sum()
+}
+
+fn fill(trays: &mut [Tray], claims: &[Claim], queue: &QueueName, desk: &mut Desk) {
+    for (claim, tray) in claims.iter().zip(trays) {
+        tray.fill(claim, queue, desk);
+    }
 }
 
 /// What one claim has got.

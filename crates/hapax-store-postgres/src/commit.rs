@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::Fault;
 use crate::connect::Link;
+use crate::fresh;
 use crate::load::{LoadStatements, Loaded, Wanted};
 use crate::locks::{self, Lock};
 use crate::memo;
@@ -33,6 +34,11 @@ pub(crate) async fn together(
     requests: &[Vec<Op>],
     patience: Patience,
 ) -> Result<Vec<Fate>, StoreError> {
+    if patience == Patience::None
+        && let Some(answers) = fresh::store_new(engine, link, requests).await?
+    {
+        return Ok(answers.into_iter().map(Fate::Answered).collect());
+    }
     let transaction = Transaction::new(link, patience);
     let ready = Ready::prepare(engine, &transaction).await.map_err(Fault::failed)?;
     let found = find(&transaction, &ready, requests.iter().flatten()).await.map_err(Fault::failed)?;
@@ -50,7 +56,7 @@ pub(crate) async fn together(
     let mut moved = desk.take_moved();
     numbers.give(&mut moved, &transaction, &ready.numbers).await.map_err(Fault::failed)?;
     let rest = Rest { now, desk: &desk, memos: &memos };
-    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
+    save(&transaction, &ready.writers, &engine.settings, &moved, rest, Then::Commit).await?;
     engine.word.spread(&moved);
     Ok(fates)
 }

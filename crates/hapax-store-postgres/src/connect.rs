@@ -14,6 +14,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Notification, Statement};
 
+use crate::row::Shape;
 use crate::{DatabaseUrl, Fault};
 
 /// How long a connection may take to be made, unless the URL says.
@@ -32,6 +33,8 @@ pub(crate) struct Pool {
 pub(crate) struct Link {
     client: Client,
     statements: Mutex<HashMap<Box<str>, Statement>>,
+    /// Those that write rows, by the shape of the rows: their texts are long.
+    writers: Mutex<HashMap<Shape, Statement>>,
     /// Set when the database says that a commit may be missing on its standby.
     unreplicated: Arc<AtomicBool>,
 }
@@ -100,6 +103,21 @@ impl Link {
         Ok(statement)
     }
 
+    /// The statement that writes rows of that shape, ready.
+    pub(crate) async fn prepare_shape(
+        &self,
+        shape: Shape,
+        sql: impl FnOnce() -> String,
+    ) -> Result<Statement, Fault> {
+        let known = self.writers.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
+        if let Some(statement) = known {
+            return Ok(statement);
+        }
+        let statement = self.client.prepare(&sql()).await.map_err(Fault::of("prepare a statement"))?;
+        self.writers.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, statement.clone());
+        Ok(statement)
+    }
+
     /// Whether the database has warned of a commit since this was asked last.
     pub(crate) fn was_warned(&self) -> bool {
         self.unreplicated.swap(false, Ordering::AcqRel)
@@ -155,7 +173,7 @@ pub(crate) async fn open(
         tokio::spawn(drive(connection, Arc::clone(&unreplicated), heard));
         client
     };
-    Ok(Link { client, statements: Mutex::default(), unreplicated })
+    Ok(Link { client, statements: Mutex::default(), writers: Mutex::default(), unreplicated })
 }
 
 /// Moves the messages of a connection until it ends. It ends when its client is gone.

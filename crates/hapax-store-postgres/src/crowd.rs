@@ -8,12 +8,13 @@ use hapax_store::{Op, StoreError};
 
 use crate::Fault;
 use crate::commit::{self, Fate};
-use crate::lane::{fault, groups};
+use crate::lane::fault;
 use crate::locks::{self, Lock};
 use crate::patient;
 use crate::request::{Commit, are_simple};
 use crate::store::Engine;
 use crate::transaction::Patience;
+use crate::waiting::Waiting;
 
 /// Who waits, by what for.
 #[derive(Default)]
@@ -75,8 +76,11 @@ async fn see_through(engine: &Arc<Engine>, locks: &BTreeSet<Lock>) {
             refuse(crowd, &StoreError::Closed);
             continue;
         }
-        for group in groups(crowd) {
-            if let Err(held) = wait_together(engine, group).await {
+        let mut waiting = Waiting::default();
+        crowd.into_iter().for_each(|request| waiting.push(request));
+        while let Some(group) = waiting.next_group() {
+            waiting.end(&group.locks);
+            if let Err(held) = wait_together(engine, group.requests).await {
                 // Nobody waits longer than the first of them did.
                 refuse(engine.crowds.take(locks), &held);
             }

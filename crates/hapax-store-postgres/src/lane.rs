@@ -1,57 +1,64 @@
 //! Lanes: tasks that take all requests that wait and carry them out together.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hapax_store::{CommitFacts, StoreError, Weight};
+use hapax_store::{CommitFacts, StoreError};
 use tokio::sync::mpsc::Receiver;
+use tokio::task::{self, JoinSet};
 
 use crate::Fault;
 use crate::claim;
 use crate::commit::{self, Fate};
 use crate::crowd::wait_apart;
+use crate::locks::Lock;
 use crate::request::{Commit, Fetch, are_simple};
 use crate::store::Engine;
 use crate::transaction::Patience;
+use crate::waiting::{Group, JOBS_MAX, Waiting};
 
 /// How many requests a lane looks at at a time.
 const REQUESTS_MAX: usize = 1024;
-/// How many jobs one transaction touches at most, unless a single request touches more.
-const JOBS_MAX: usize = 2048;
-/// How many bytes one transaction writes at most, unless a single request has more.
-const BYTES_MAX: usize = 4 << 20;
+/// How many groups are under way at a time: while the database works on one, answers are given and the next is gathered.
+const GROUPS_MAX: usize = 2;
+/// A group that goes beside another has at least so many jobs: two small ones cost the database more than one larger
+/// one.
+const JOBS_BESIDE_MIN: usize = 64;
 
 /// Carries out operations until nobody can ask any more.
 pub(crate) async fn commits(engine: Arc<Engine>, mut inbox: Receiver<Commit>) {
-    let mut waiting = Vec::with_capacity(REQUESTS_MAX);
-    while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
-        let (simple, rare): (Vec<Commit>, Vec<Commit>) =
-            waiting.drain(..).partition(|commit| are_simple(&commit.ops));
-        for request in rare {
-            wait_apart(&engine, request);
+    let mut waiting = Waiting::default();
+    let mut under_way = JoinSet::new();
+    let mut locks_of: HashMap<task::Id, Vec<Lock>> = HashMap::new();
+    let mut arrived = Vec::with_capacity(REQUESTS_MAX);
+    let mut is_open = true;
+    while is_open || !waiting.is_empty() || !under_way.is_empty() {
+        tokio::select! {
+            biased;
+            Some(ended) = under_way.join_next_with_id() => {
+                let id = ended.map_or_else(|broken| broken.id(), |(id, ())| id);
+                waiting.end(&locks_of.remove(&id).unwrap_or_default());
+            }
+            count = inbox.recv_many(&mut arrived, REQUESTS_MAX), if is_open => is_open = count > 0,
+            else => return,
         }
-        for group in groups(simple) {
-            commit_group(&engine, group).await;
-        }
-    }
-}
-
-/// Splits what waits into groups of a size that one transaction can bear.
-pub(crate) fn groups(requests: Vec<Commit>) -> Vec<Vec<Commit>> {
-    let mut groups: Vec<Vec<Commit>> = Vec::new();
-    let mut total = Weight::default();
-    for request in requests {
-        let weight = request.ops.iter().map(Weight::of).fold(Weight::default(), Weight::plus);
-        total = total.plus(weight);
-        match groups.last_mut() {
-            Some(group) if total.jobs <= JOBS_MAX && total.bytes <= BYTES_MAX => group.push(request),
-            _ => {
-                total = weight;
-                groups.push(vec![request]);
+        for request in arrived.drain(..) {
+            if are_simple(&request.ops) {
+                waiting.push(request);
+            } else {
+                wait_apart(&engine, request);
             }
         }
+        while under_way.len() < GROUPS_MAX
+            && (under_way.is_empty() || waiting.jobs() >= JOBS_BESIDE_MIN)
+            && let Some(Group { requests, locks }) = waiting.next_group()
+        {
+            let engine = Arc::clone(&engine);
+            let task = under_way.spawn(async move { commit_group(&engine, requests).await });
+            locks_of.insert(task.id(), locks);
+        }
     }
-    groups
 }
 
 async fn commit_group(engine: &Arc<Engine>, group: Vec<Commit>) {

@@ -33,6 +33,7 @@ mod request;
 mod statements;
 mod transaction;
 
+mod fresh;
 mod load;
 mod memo;
 mod queue;
@@ -40,6 +41,7 @@ mod read;
 mod row;
 mod save;
 mod tally;
+mod waiting;
 mod word;
 
 pub use clock::DatabaseClock;

@@ -6,8 +6,8 @@ use hapax_core::unique::{Key, Uniqueness, Watch};
 use hapax_core::{JobId, State, StateSet, Timestamp};
 use hapax_store::desk::Numbered;
 use hapax_store::{Action, Op};
-use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
 use uuid::Uuid;
 
 use crate::Fault;
@@ -18,7 +18,10 @@ use crate::transaction::{Patience, Transaction};
 /// What to fetch: jobs by name, jobs that carry a key, and who waits for any of them.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
+    /// Jobs that are there, most likely.
     ids: HashSet<JobId>,
+    /// Jobs that are not there, most likely.
+    newcomers: HashSet<JobId>,
     keys: HashSet<Key>,
     ended: Vec<(Key, Watch, Timestamp)>,
 }
@@ -55,7 +58,7 @@ impl Wanted {
     }
 
     fn add_incoming(&mut self, incoming: &hapax_core::Incoming, now: Timestamp) {
-        self.ids.insert(incoming.id);
+        self.newcomers.insert(incoming.id);
         if let Some((key, watch)) = incoming.key.zip(incoming.spec.unique.as_ref().map(Uniqueness::watch)) {
             self.add_key(key, watch, now);
         }
@@ -75,7 +78,21 @@ impl Wanted {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.ids.is_empty() && self.keys.is_empty()
+        self.ids.is_empty() && self.newcomers.is_empty() && self.keys.is_empty()
+    }
+
+    pub(crate) fn newcomers(&self) -> Vec<Uuid> {
+        self.newcomers.iter().copied().map(uuid).collect()
+    }
+
+    /// Keys whose living holders count.
+    pub(crate) fn keys(&self) -> Vec<&[u8]> {
+        self.keys.iter().map(|key| key.bytes().as_slice()).collect()
+    }
+
+    /// Keys of which some that have ended count.
+    pub(crate) fn ended_keys(&self) -> Vec<&[u8]> {
+        self.ended.iter().map(|(key, ..)| key.bytes().as_slice()).collect()
     }
 
     /// Fetches and locks; from then on nobody else changes these rows until the transaction ends.
@@ -87,9 +104,50 @@ impl Wanted {
         if self.is_empty() {
             return Ok(Loaded::default());
         }
+        if transaction.patience == Patience::None
+            && let Some(loaded) = self.glance(transaction, statements).await?
+        {
+            return Ok(loaded);
+        }
+        self.look(transaction, statements).await
+    }
+
+    /// What is enough for most: everybody who should be there is there and free, and nobody else is concerned. Otherwise
+    /// nothing: then a closer look has to be taken.
+    async fn glance(
+        &self,
+        transaction: &Transaction<'_>,
+        statements: &LoadStatements,
+    ) -> Result<Option<Loaded>, Fault> {
         let ids: Vec<Uuid> = self.ids.iter().copied().map(uuid).collect();
-        let keys: Vec<&[u8]> = self.keys.iter().map(|key| key.bytes().as_slice()).collect();
-        let ended_keys: Vec<&[u8]> = self.ended.iter().map(|(key, ..)| key.bytes().as_slice()).collect();
+        let (newcomers, keys, ended) = (self.newcomers(), self.keys(), self.ended_keys());
+        let named: Params<'_, 1> = [&ids];
+        let others: Params<'_, 3> = [&newcomers, &keys, &ended];
+        let has_newcomers = !newcomers.is_empty() || !keys.is_empty();
+        // In this order: whoever makes a job wait for another has locked the other first, so that none can be made that
+        // the look at who waits does not see.
+        let (jobs, waiting, others) = tokio::join! {
+            biased;
+            ask(transaction, !ids.is_empty(), &statements.glance, &named, "fetch jobs"),
+            ask(transaction, !ids.is_empty(), &statements.is_waited_for, &named, "look for jobs that wait"),
+            ask(transaction, has_newcomers, &statements.is_taken, &others, "look for jobs in the way"),
+        };
+        let jobs = jobs?;
+        if jobs.len() < ids.len() || !waiting?.is_empty() || !others?.is_empty() {
+            return Ok(None);
+        }
+        let jobs = jobs.iter().map(|row| row::read(row, 0)).collect::<Result<_, _>>()?;
+        Ok(Some(Loaded { jobs, held: Vec::new() }))
+    }
+
+    /// Fetches and locks everybody, or says who is locked by others.
+    async fn look(
+        &self,
+        transaction: &Transaction<'_>,
+        statements: &LoadStatements,
+    ) -> Result<Loaded, Fault> {
+        let ids: Vec<Uuid> = self.ids.union(&self.newcomers).copied().map(uuid).collect();
+        let (keys, ended_keys) = (self.keys(), self.ended_keys());
         let states: Vec<String> =
             self.ended.iter().map(|(_, watch, _)| ended(watch.states).join(",")).collect();
         let since: Vec<Option<i64>> = self.ended.iter().map(|(_, watch, now)| since(*watch, *now)).collect();
@@ -119,10 +177,24 @@ impl Wanted {
     }
 }
 
+/// The rows, if there is anything to ask for.
+async fn ask(
+    transaction: &Transaction<'_>,
+    is_asked: bool,
+    statement: &Statement,
+    params: &[&(dyn ToSql + Sync)],
+    doing: &'static str,
+) -> Result<Vec<Row>, Fault> {
+    if is_asked { transaction.query(statement, params, doing).await } else { Ok(Vec::new()) }
+}
+
 type Params<'p, const N: usize> = [&'p (dyn ToSql + Sync); N];
 
 /// The statements that fetch, ready on one connection.
 pub(crate) struct LoadStatements {
+    glance: Statement,
+    is_waited_for: Statement,
+    is_taken: Statement,
     jobs: Statement,
     successors: Statement,
 }
@@ -136,15 +208,20 @@ impl LoadStatements {
             Patience::None => (&statements.load, &statements.load_successors),
             Patience::UntilTimeout => (&statements.load_waiting, &statements.load_successors_waiting),
         };
-        let (jobs, successors) = (transaction.prepare(jobs).await?, transaction.prepare(successors).await?);
-        Ok(LoadStatements { jobs, successors })
+        Ok(LoadStatements {
+            glance: transaction.prepare(&statements.glance).await?,
+            is_waited_for: transaction.prepare(&statements.is_waited_for).await?,
+            is_taken: transaction.prepare(&statements.is_taken).await?,
+            jobs: transaction.prepare(jobs).await?,
+            successors: transaction.prepare(successors).await?,
+        })
     }
 }
 
 /// Where the columns of a job begin in a row of `load.sql`.
 const FIRST: usize = 3;
 
-fn held(row: &tokio_postgres::Row) -> Result<Held, Fault> {
+fn held(row: &Row) -> Result<Held, Fault> {
     let failed = Fault::of("read a cell");
     let key: Option<&[u8]> = row.try_get(1).map_err(&failed)?;
     let key = key.and_then(|bytes| bytes.try_into().ok()).map(Key::from_bytes);

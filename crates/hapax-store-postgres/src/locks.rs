@@ -8,6 +8,7 @@ use hapax_store::{Action, Memo, MemoKey, Op};
 use tokio_postgres::{Row, Statement};
 
 use crate::Fault;
+use crate::row::uuid;
 use crate::transaction::{Patience, Transaction};
 
 /// The number of a lock. Two names may share one: then one waits for the other without need, and nothing else.
@@ -24,7 +25,13 @@ impl Lock {
 
     /// Of a row: the database has a lock for it already, and this number only stands for it.
     fn of_job(id: JobId) -> Lock {
-        Lock::of_key(&Key::of_text(&id.to_string()))
+        let (high, low) = uuid(id).as_u64_pair();
+        Lock((high ^ low).cast_signed())
+    }
+
+    /// As the database takes it.
+    pub(crate) fn number(self) -> i64 {
+        self.0
     }
 
     pub(crate) fn of_memo(memo: &MemoKey) -> Lock {
@@ -44,6 +51,18 @@ pub(crate) fn of_op(op: &Op) -> Vec<Lock> {
     };
     let keys = incoming.iter().filter_map(|incoming| incoming.key.as_ref()).map(Lock::of_key);
     keys.chain(memo.iter().map(|Memo { key, .. }| Lock::of_memo(key))).collect()
+}
+
+/// Everything that a request locks, or that stands for a row that it locks.
+pub(crate) fn of_request(ops: &[Op]) -> Vec<Lock> {
+    let mut locks = Vec::new();
+    for op in ops {
+        match &op.action {
+            Action::Step { id, .. } => locks.push(Lock::of_job(*id)),
+            _ => locks.append(&mut of_op(op)),
+        }
+    }
+    locks
 }
 
 /// What requests have in common if they wait for the same: their keys and their jobs, or else the name of the answer.
@@ -76,7 +95,7 @@ pub(crate) async fn take(
     if locks.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let numbers: Vec<i64> = locks.iter().map(|Lock(number)| *number).collect();
+    let numbers: Vec<i64> = locks.iter().copied().map(Lock::number).collect();
     let rows = transaction.query(statement, &[&numbers], "lock keys").await?;
     match transaction.patience {
         Patience::None => {

@@ -7,6 +7,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use crate::connect::{self, Pool};
 use crate::crowd::Crowds;
+use crate::fresh::Hope;
 use crate::lane;
 use crate::schema;
 use crate::statements::Statements;
@@ -83,6 +84,7 @@ async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, Op
         tasks,
         clock,
         word: Word::default(),
+        hope: Hope::default(),
         name,
     })
 }

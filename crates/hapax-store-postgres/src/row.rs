@@ -1,5 +1,6 @@
 //! Rows: the shape in which a job lies in the table, and the way there and back.
 
+mod columns;
 mod sheet;
 
 use std::borrow::Cow;
@@ -17,7 +18,7 @@ use uuid::Uuid;
 
 use crate::Fault;
 
-pub(crate) use sheet::{Part, Sheet};
+pub(crate) use sheet::{Part, Shape, Sheet};
 
 /// What [`read`] expects, in this order, from some column on.
 pub(crate) const COLUMNS: &str = "j.id, j.seq, j.turn, j.type, j.queue, j.priority, j.created_at, j.key, \

@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use hapax_core::{Rules, Timestamp};
+use hapax_core::Timestamp;
 use hapax_store::desk::{Desk, Moved, Numbered, PROVISIONAL};
 use hapax_store::{MemoKey, StoreError};
 use tokio_postgres::Statement;
 use uuid::Uuid;
 
-use crate::Fault;
 use crate::memo;
 use crate::row::{Part, Sheet, uuid};
 use crate::statements::Statements;
 use crate::tally::Tally;
 use crate::transaction::Transaction;
+use crate::{Fault, Settings};
 
 /// The statements that write, ready on one connection.
 pub(crate) struct Writers {
-    insert: Statement,
-    rewrite: Statement,
-    update: Statement,
     delete: Statement,
     tally: Statement,
     memos: Statement,
@@ -31,9 +28,6 @@ impl Writers {
         statements: &Statements,
     ) -> Result<Writers, Fault> {
         Ok(Writers {
-            insert: transaction.prepare(&statements.insert).await?,
-            rewrite: transaction.prepare(&statements.rewrite).await?,
-            update: transaction.prepare(&statements.update).await?,
             delete: transaction.prepare(&statements.delete).await?,
             tally: transaction.prepare(&statements.tally).await?,
             memos: transaction.prepare(&statements.keep_memos).await?,
@@ -126,23 +120,23 @@ pub(crate) enum Then {
 pub(crate) async fn save(
     transaction: &Transaction<'_>,
     writers: &Writers,
-    rules: &Rules,
+    settings: &Settings,
     moved: &[Moved],
     rest: Rest<'_>,
     then: Then,
 ) -> Result<(), StoreError> {
-    let (mut inserted, mut rewritten, mut updated) = (Sheet::default(), Sheet::default(), Sheet::default());
+    let [mut inserted, mut rewritten, mut updated] = [Part::New, Part::All, Part::Status].map(Sheet::new);
     let mut removed: Vec<Uuid> = Vec::new();
     for moved in moved {
         match (&moved.before, &moved.after) {
-            (None, Some(stored)) => inserted.push(stored, Part::All, rules),
+            (None, Some(stored)) => inserted.push(stored, &settings.rules),
             (Some(before), Some(stored)) => {
                 let is_same_body =
                     Arc::ptr_eq(&before.spec, &stored.job.spec) && before.key == stored.job.key;
                 if is_same_body {
-                    updated.push(stored, Part::Status, rules);
+                    updated.push(stored, &settings.rules);
                 } else {
-                    rewritten.push(stored, Part::All, rules);
+                    rewritten.push(stored, &settings.rules);
                 }
             }
             (Some(before), None) => removed.push(uuid(before.id)),
@@ -150,14 +144,17 @@ pub(crate) async fn save(
         }
     }
     let tally = Tally::of(moved, rest.now);
-    let Writers { insert, rewrite, update, delete, tally: count, memos } = writers;
+    let Writers { delete, tally: count, memos } = writers;
+    let insert = prepare(transaction, settings, &inserted).await.map_err(Fault::failed)?;
+    let rewrite = prepare(transaction, settings, &rewritten).await.map_err(Fault::failed)?;
+    let update = prepare(transaction, settings, &updated).await.map_err(Fault::failed)?;
     // In this order, and the commit last: each future sends its message when it is first polled.
     let written = async {
         tokio::join! {
             biased;
-            write(transaction, insert, &inserted, Part::All),
-            write(transaction, rewrite, &rewritten, Part::All),
-            write(transaction, update, &updated, Part::Status),
+            write(transaction, insert.as_ref(), &inserted),
+            write(transaction, rewrite.as_ref(), &rewritten),
+            write(transaction, update.as_ref(), &updated),
             remove(transaction, delete, &removed),
             tally.write(transaction, count),
             memo::write(transaction, memos, rest.desk, rest.memos),
@@ -174,16 +171,28 @@ pub(crate) async fn save(
     }
 }
 
+/// The statement for a sheet that is not empty, ready.
+async fn prepare(
+    transaction: &Transaction<'_>,
+    settings: &Settings,
+    sheet: &Sheet<'_>,
+) -> Result<Option<Statement>, Fault> {
+    if sheet.is_empty() {
+        return Ok(None);
+    }
+    let shape = sheet.shape();
+    transaction.prepare_shape(shape, || settings.schema.statement(&shape.statement())).await.map(Some)
+}
+
 async fn write(
     transaction: &Transaction<'_>,
-    statement: &Statement,
+    statement: Option<&Statement>,
     sheet: &Sheet<'_>,
-    part: Part,
 ) -> Result<(), Fault> {
-    if sheet.is_empty() {
-        return Ok(());
+    match statement {
+        Some(statement) => transaction.execute(statement, &sheet.params(), "write jobs").await.map(drop),
+        None => Ok(()),
     }
-    transaction.execute(statement, &sheet.params(part), "write jobs").await.map(drop)
 }
 
 async fn remove(transaction: &Transaction<'_>, statement: &Statement, ids: &[Uuid]) -> Result<(), Fault> {

@@ -29,10 +29,11 @@ const MIGRATIONS: &[Migration] = &[
             include_str!("sql/0002/6-doors.sql"),
         ),
     },
+    Migration { version: 3, name: "store_new", sql: include_str!("sql/0003-store_new.sql") },
 ];
 
 /// The newest version that this program knows.
-pub(crate) const VERSION: i32 = 2;
+pub(crate) const VERSION: i32 = 3;
 
 /// Whatever is done here is done by one server at a time: a lock on this number (`hapax` in ASCII) is held meanwhile.
 const LOCK: i64 = 0x0068_6170_6178;

@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::connect::Pool;
 use crate::crowd::Crowds;
+use crate::fresh::Hope;
 use crate::read::View;
 use crate::request::{Caller, Commit, Fetch};
 use crate::statements::Statements;
@@ -31,6 +32,7 @@ pub(crate) struct Engine {
     pub(crate) tasks: Tasks,
     pub(crate) clock: DatabaseClock,
     pub(crate) word: Word,
+    pub(crate) hope: Hope,
     /// What this server is called in word to others.
     pub(crate) name: String,
 }

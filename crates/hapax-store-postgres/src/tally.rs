@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hapax_core::{Job, State, Timestamp};
 use hapax_store::desk::Moved;
 use tokio_postgres::Statement;
+use tokio_postgres::types::ToSql;
 
 use crate::Fault;
 use crate::transaction::Transaction;
@@ -63,27 +64,40 @@ impl<'j> Tally<'j> {
         if self.is_empty() {
             return Ok(());
         }
-        let names: Vec<&str> = self.queues.keys().copied().collect();
+        transaction.execute(statement, &self.arrays().params(), "count jobs").await.map(drop)
+    }
+
+    /// One array per column.
+    pub(crate) fn arrays(&self) -> Arrays<'j> {
         let column = |number: &dyn Fn(&Change) -> i64| self.queues.values().map(number).collect::<Vec<i64>>();
-        let states = State::ALL.map(|state| column(&|change| change.states[state as usize]));
-        let (at, keys_held) = (column(&|change| change.at), column(&|change| change.keys_held));
-        let dead_letters = column(&|change| change.dead_letters);
-        let [scheduled, available, pending, active, retryable, completed, cancelled, discarded] = &states;
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 12] = [
-            &names,
-            &at,
-            scheduled,
-            available,
-            pending,
-            active,
-            retryable,
-            completed,
-            cancelled,
-            discarded,
-            &keys_held,
-            &dead_letters,
-        ];
-        transaction.execute(statement, &params, "count jobs").await.map(drop)
+        Arrays {
+            names: self.queues.keys().copied().collect(),
+            at: column(&|change| change.at),
+            states: State::ALL.map(|state| column(&|change| change.states[state as usize])),
+            keys_held: column(&|change| change.keys_held),
+            dead_letters: column(&|change| change.dead_letters),
+        }
+    }
+}
+
+/// A tally, column by column.
+#[derive(Debug)]
+pub(crate) struct Arrays<'j> {
+    names: Vec<&'j str>,
+    at: Vec<i64>,
+    states: [Vec<i64>; State::ALL.len()],
+    keys_held: Vec<i64>,
+    dead_letters: Vec<i64>,
+}
+
+impl Arrays<'_> {
+    /// In the order of the table.
+    pub(crate) fn params(&self) -> Vec<&(dyn ToSql + Sync)> {
+        let Arrays { names, at, states, keys_held, dead_letters } = self;
+        let mut params: Vec<&(dyn ToSql + Sync)> = vec![names, at];
+        params.extend(states.iter().map(|column| column as &(dyn ToSql + Sync)));
+        params.extend([keys_held as &(dyn ToSql + Sync), dead_letters]);
+        params
     }
 }
 

@@ -6,6 +6,7 @@ use tokio_postgres::{Row, Statement};
 
 use crate::Fault;
 use crate::connect::Link;
+use crate::row::Shape;
 
 /// Whether a transaction waits for the locks of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,15 @@ impl<'c> Transaction<'c> {
     /// The statement, ready: asks the database only for the first time on this connection.
     pub(crate) async fn prepare(&self, sql: &str) -> Result<Statement, Fault> {
         self.link.prepare(sql).await
+    }
+
+    /// The statement for sheets of that shape, ready.
+    pub(crate) async fn prepare_shape(
+        &self,
+        shape: Shape,
+        sql: impl FnOnce() -> String,
+    ) -> Result<Statement, Fault> {
+        self.link.prepare_shape(shape, sql).await
     }
 
     pub(crate) async fn query(

@@ -83,6 +83,20 @@ fn two_schemas_of_one_database_are_apart() {
 }
 
 #[test]
+fn the_isolation_that_a_database_defaults_to_does_not_matter() {
+    let database = Cluster::shared().database();
+    enqueue(&open(&database.url()), 0);
+    for (n, level) in [(1, "serializable"), (2, "repeatable read")] {
+        let name = database.name();
+        let alter = format!("ALTER DATABASE {name} SET default_transaction_isolation = '{level}'");
+        database.query(&alter).unwrap();
+        let store = open(&database.url());
+        enqueue(&store, n);
+        assert_eq!(waiting(&store), u64::from(n) + 1, "{level}");
+    }
+}
+
+#[test]
 fn a_role_that_may_not_create_anything_can_serve_what_is_up_to_date() {
     let database = Cluster::shared().database();
     let url = database.url();

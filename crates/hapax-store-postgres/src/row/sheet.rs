@@ -3,18 +3,23 @@
 use std::borrow::Cow;
 
 use hapax_core::{Job, Rules, Spec, Timestamp, next_due};
-use hapax_store::desk::Numbered;
+use hapax_store::desk::{Numbered, PROVISIONAL};
 use hapax_store::record::{failures, ledger, millis, options, phase, policy};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
+use super::columns::{self, BODY, Pack, Packs, STATUS};
 use super::uuid;
 
 type Params<'s> = Vec<&'s (dyn ToSql + Sync)>;
 
 /// What of a job's row is to be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
+    /// Everything, into a row that is not there yet.
+    New,
+    /// The same, by the function for jobs that nobody has touched yet.
+    Fresh,
     /// Everything.
     All,
     /// What became of it: the client's part is as it was.
@@ -22,8 +27,11 @@ pub(crate) enum Part {
 }
 
 /// Rows to write, column by column.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sheet<'j> {
+    part: Part,
+    /// Those that any of the rows needs.
+    packs: Packs,
     body: Body<'j>,
     status: Status<'j>,
 }
@@ -48,7 +56,8 @@ struct Body<'j> {
 struct Status<'j> {
     id: Vec<Uuid>,
     state: Vec<&'static str>,
-    turn: Vec<i64>,
+    /// Nothing for one that is drawn where it is stored.
+    turn: Vec<Option<i64>>,
     attempt: Vec<i32>,
     fence: Vec<i64>,
     at: Vec<Option<i64>>,
@@ -71,26 +80,62 @@ struct Status<'j> {
     due_at: Vec<Option<i64>>,
 }
 
+/// Sheets of the same shape are written by the same statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    part: Part,
+    packs: Packs,
+}
+
+impl Shape {
+    pub(crate) fn statement(self) -> String {
+        match self.part {
+            Part::New => columns::insert(self.packs),
+            Part::Fresh => columns::store_new(self.packs),
+            Part::All => columns::rewrite(self.packs),
+            Part::Status => columns::update(self.packs),
+        }
+    }
+}
+
 impl<'j> Sheet<'j> {
+    /// An empty one.
+    pub(crate) fn new(part: Part) -> Sheet<'j> {
+        Sheet { part, packs: Packs::new(), body: Body::default(), status: Status::default() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.status.id.is_empty()
     }
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, stored: &'j Numbered, part: Part, rules: &Rules) {
-        if part == Part::All {
-            self.body.push(stored);
-        }
+    pub(crate) fn push(&mut self, stored: &'j Numbered, rules: &Rules) {
         self.status.push(stored, rules);
+        self.status.add_packs(&mut self.packs);
+        if self.part != Part::Status {
+            self.body.push(stored);
+            self.body.add_packs(&mut self.packs);
+        }
     }
 
-    /// The arrays, as the statement for this part takes them.
-    pub(crate) fn params(&self, part: Part) -> Params<'_> {
-        let mut params = self.status.params();
-        if part == Part::All {
-            params.extend(self.body.params());
-        }
-        params
+    /// Whether the function for fresh jobs can store it.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.packs.are_fresh()
+    }
+
+    /// What the statement that writes it depends on.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { part: self.part, packs: self.packs }
+    }
+
+    /// The arrays that the statement takes.
+    pub(crate) fn params(&self) -> Params<'_> {
+        let status = STATUS.iter().zip(self.status.params());
+        let body: Params<'_> = if self.part == Part::Status { Vec::new() } else { self.body.params() };
+        let all = status.chain(BODY.iter().zip(body));
+        let is_drawn = |column: &columns::Column| self.part == Part::Fresh && column.is_place();
+        let all = all.filter(|(column, _)| !is_drawn(column));
+        all.filter(|(column, _)| self.packs.has(column.pack)).map(|(_, array)| array).collect()
     }
 }
 
@@ -148,7 +193,14 @@ impl<'j> Body<'j> {
             meta,
             extra,
         } = self;
-        vec![seq, kind, queue, priority, created_at, scheduled_at, key, policy, options, args, meta, extra]
+        vec![seq, kind, queue, priority, created_at, args, key, policy, scheduled_at, options, meta, extra]
+    }
+
+    /// Notes what the last row needs.
+    fn add_packs(&self, packs: &mut Packs) {
+        packs.add_if(is_given(&self.key) || is_given(&self.policy), Pack::Key);
+        let texts = is_given(&self.options) || is_given(&self.meta) || is_given(&self.extra);
+        packs.add_if(texts || is_given(&self.scheduled_at), Pack::Client);
     }
 }
 
@@ -189,7 +241,7 @@ impl<'j> Status<'j> {
         let moment = |at: Option<Timestamp>| at.map(Timestamp::millis);
         self.id.push(uuid(*id));
         self.state.push(phase.state().name());
-        self.turn.push(number(*turn));
+        self.turn.push(Some(*turn).filter(|turn| *turn < PROVISIONAL).map(number));
         self.attempt.push(i32::try_from(*attempt).unwrap_or(i32::MAX));
         self.fence.push(number(*fence));
         self.at.push(at);
@@ -242,28 +294,47 @@ impl<'j> Status<'j> {
             id,
             state,
             turn,
+            enqueued_at,
+            at,
+            due_at,
             attempt,
             fence,
-            at,
-            enqueued_at,
-            activated_at,
             started_at,
             token,
             worker,
             deadline,
             lease_ms,
-            times_out_at,
             detail,
-            after,
             dead_letter,
+            result,
+            activated_at,
+            times_out_at,
+            after,
             retry_ms,
             reentered_beside,
-            result,
             errors,
             ledger,
-            due_at,
         ]
     }
+
+    /// Notes what the last row needs.
+    fn add_packs(&self, packs: &mut Packs) {
+        packs.add_if(is_given(&self.at) || is_given(&self.due_at), Pack::Time);
+        let has_run = self.attempt.last() != Some(&0) || self.fence.last() != Some(&0);
+        packs.add_if(has_run || is_given(&self.started_at), Pack::Run);
+        let times = is_given(&self.deadline) || is_given(&self.lease_ms);
+        packs.add_if(times || is_given(&self.token) || is_given(&self.worker), Pack::Lease);
+        let is_dead_letter = self.dead_letter.last() == Some(&true);
+        packs.add_if(is_dead_letter || is_given(&self.detail) || is_given(&self.result), Pack::End);
+        let times = is_given(&self.activated_at) || is_given(&self.times_out_at) || is_given(&self.retry_ms);
+        let others = is_given(&self.after) || is_given(&self.reentered_beside);
+        packs.add_if(times || others || is_given(&self.errors) || is_given(&self.ledger), Pack::Rare);
+    }
+}
+
+/// Whether the last row has something in this column.
+fn is_given<T>(column: &[Option<T>]) -> bool {
+    column.last().is_some_and(Option::is_some)
 }
 
 /// A place or a fence. None that is larger will ever be reached.

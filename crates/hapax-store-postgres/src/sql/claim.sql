@@ -4,7 +4,7 @@
 WITH line AS MATERIALIZED (
     SELECT {columns}, octet_length(j.args::text) + coalesce(octet_length(j.meta::text), 0) AS bytes
     FROM hapax.jobs j
-    WHERE j.queue = $1 AND j.state = 'available'
+    WHERE j.queue = $1 AND j.state = 'available' AND NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = $1)
     ORDER BY j.priority DESC, j.turn
     LIMIT $2::bigint + (
         SELECT count(*) FROM (

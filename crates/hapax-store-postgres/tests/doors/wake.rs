@@ -78,5 +78,5 @@ fn a_schema_of_the_first_version_gets_the_functions() {
     drop(PostgresStore::open(settings()).unwrap());
     let outcome = database.query(r#"SELECT hapax.enqueue('{"type":"a","args":[]}') ->> 'outcome'"#);
     assert_eq!(outcome.unwrap().trim(), "created");
-    assert_eq!(database.query("SELECT max(version) FROM hapax.migrations").unwrap().trim(), "2");
+    assert_eq!(database.query("SELECT max(version) FROM hapax.migrations").unwrap().trim(), "3");
 }
