@@ -32,10 +32,9 @@ impl Bare {
                 let group = case.append_group(connections);
                 group.map(|group| append.jobs_per_second(group, APPEND_MAX.min(pace.length))).transpose()
             }
-            Self::Inserts(inserts) => match case.insert_group() {
-                Some(group) => inserts.jobs_per_second(connections, group, pace).await.map(Some),
-                None => Ok(None),
-            },
+            Self::Inserts(inserts) => {
+                inserts.jobs_per_second(connections, case.insert_group(), pace).await.map(Some)
+            }
         }
     }
 

@@ -57,11 +57,11 @@ impl Case {
         }
     }
 
-    /// How many jobs a commit of the database's ceiling has; `None` where no bare insert does what the case does.
-    pub(crate) fn insert_group(self) -> Option<usize> {
+    /// How many jobs a commit of the database's ceiling has: where a request is about one job, one.
+    pub(crate) fn insert_group(self) -> usize {
         match self {
-            Self::Plain | Self::Unique | Self::Duplicates | Self::FetchAck | Self::EndToEnd => Some(1),
-            Self::Batch => Some(BATCH),
+            Self::Plain | Self::Unique | Self::Duplicates | Self::FetchAck | Self::EndToEnd => 1,
+            Self::Batch => BATCH,
         }
     }
 

@@ -77,7 +77,9 @@ async fn see_through(engine: &Arc<Engine>, locks: &BTreeSet<Lock>) {
             continue;
         }
         let mut waiting = Waiting::default();
-        crowd.into_iter().for_each(|request| waiting.push(request));
+        for request in crowd {
+            waiting.push(request);
+        }
         while let Some(group) = waiting.next_group() {
             waiting.end(&group.locks);
             if let Err(held) = wait_together(engine, group.requests).await {

@@ -21,7 +21,7 @@ use crate::waiting::{Group, JOBS_MAX, Waiting};
 /// How many requests a lane looks at at a time.
 const REQUESTS_MAX: usize = 1024;
 /// How many groups are under way at a time: while the database works on one, answers are given and the next is gathered.
-const GROUPS_MAX: usize = 2;
+const GROUPS_MAX: usize = 4;
 /// A group that goes beside another has at least so many jobs: two small ones cost the database more than one larger
 /// one.
 const JOBS_BESIDE_MIN: usize = 64;

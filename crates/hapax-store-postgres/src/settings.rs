@@ -27,7 +27,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Most connections, unless said otherwise: three lanes, four who wait for locks, and some who read.
+    /// Most connections, unless said otherwise: five groups of commits and claims, four who wait for locks, and some who read.
     pub const CONNECTIONS: usize = 16;
 
     /// The usual settings for that database.

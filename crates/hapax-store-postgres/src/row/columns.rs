@@ -224,7 +224,7 @@ mod tests {
         let rows = table.split("CREATE TABLE hapax.jobs (").nth(1).unwrap().split("\n);").next().unwrap();
         let mut declared: Vec<&str> = rows
             .lines()
-            .filter_map(|line| line.trim().split_whitespace().next())
+            .filter_map(|line| line.split_whitespace().next())
             .filter(|word| !word.starts_with("--"))
             .collect();
         let mut written: Vec<&str> = STATUS.iter().chain(&BODY).map(|column| column.name).collect();
