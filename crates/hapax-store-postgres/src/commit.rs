@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{Job, JobId, StateSet, Timestamp};
 use hapax_store::desk::Desk;
+use hapax_store::record::policy;
 use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 use uuid::Uuid;
 
@@ -66,6 +67,7 @@ pub(crate) struct Ready {
     pub(crate) lock: tokio_postgres::Statement,
     pub(crate) load: LoadStatements,
     pub(crate) memos: tokio_postgres::Statement,
+    keys: tokio_postgres::Statement,
     pub(crate) numbers: tokio_postgres::Statement,
     pub(crate) writers: Writers,
     rules: hapax_core::Rules,
@@ -82,6 +84,7 @@ impl Ready {
             lock: transaction.prepare(lock).await?,
             load: LoadStatements::prepare(transaction, statements).await?,
             memos: transaction.prepare(&statements.memos).await?,
+            keys: transaction.prepare(&statements.keys).await?,
             numbers: transaction.prepare(&statements.numbers).await?,
             writers: Writers::prepare(transaction, statements).await?,
             rules: engine.settings.rules.clone(),
@@ -122,7 +125,7 @@ async fn find<'o>(
     ready: &Ready,
     ops: impl Iterator<Item = &'o Op> + Clone,
 ) -> Result<Found, Fault> {
-    let locks: BTreeSet<Lock> = ops.clone().flat_map(locks::of_op).collect();
+    let mut locks: BTreeSet<Lock> = ops.clone().flat_map(locks::of_op).collect();
     let memos: BTreeSet<MemoKey> = ops.clone().filter_map(memo::of_op).cloned().collect();
     let memos: Vec<MemoKey> = memos.into_iter().collect();
     let mut wanted = Wanted::default();
@@ -130,19 +133,25 @@ async fn find<'o>(
         wanted.add(op);
     }
     let mut numbers = Numbers::default();
+    let is_patient = transaction.patience == Patience::UntilTimeout;
+    if is_patient {
+        transaction.begin().await?;
+        locks.extend(keys_to_come_back_to(transaction, &ready.keys, ops.clone()).await?);
+    }
     let (begun, refused, loaded, recalled, drawn) = tokio::join! {
         biased;
-        transaction.begin(),
+        async { if is_patient { Ok(()) } else { transaction.begin().await } },
         locks::take(transaction, &ready.lock, &locks),
         wanted.load(transaction, &ready.load),
         memo::load(transaction, &ready.memos, &memos),
         numbers.draw(transaction, &ready.numbers, ops.clone().map(places).sum()),
     };
+    // In the order of the statements: after the first error the database refuses the rest, which says nothing.
     begun?;
+    let (refused, loaded, recalled) = (refused?, loaded?, recalled?);
     drawn?;
-    let (refused, loaded) = (refused?, loaded?);
     let mut desk = Desk::new(ready.rules.clone());
-    for (key, kept) in recalled? {
+    for (key, kept) in recalled {
         desk.lay_memo(key, kept);
     }
     let mut held = Held::default();
@@ -160,6 +169,33 @@ async fn find<'o>(
         lay_new(&mut desk, loaded);
     }
     Ok(Found { desk, refused, held, memos, numbers })
+}
+
+/// Who waits for rows takes the keys first to which a step may bring a job back, as those do who enqueue: else one could
+/// hold the job and wait for the key's holder, and the other the reverse.
+async fn keys_to_come_back_to<'o>(
+    transaction: &Transaction<'_>,
+    statement: &tokio_postgres::Statement,
+    ops: impl Iterator<Item = &'o Op>,
+) -> Result<Vec<Lock>, Fault> {
+    let step = |op: &Op| match &op.action {
+        Action::Step { id, .. } => Some(uuid(*id)),
+        _ => None,
+    };
+    let ids: Vec<Uuid> = ops.filter_map(step).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = transaction.query(statement, &[&ids], "look for keys").await?;
+    let lock = |row: &tokio_postgres::Row| {
+        let failed = Fault::of("look for keys");
+        let key: &[u8] = row.try_get(0).map_err(&failed)?;
+        let key = key.try_into().map(Key::from_bytes).map_err(|_| Fault::Unreadable("the key of a job"))?;
+        let policy: &str = row.try_get(1).map_err(&failed)?;
+        let unique = policy::read(policy).map_err(|_| Fault::Unreadable("the policy of a job"))?;
+        Ok((unique.watch().states != StateSet::INCOMPLETE).then(|| Lock::of_key(&key)))
+    };
+    rows.iter().filter_map(|row| lock(row).transpose()).collect()
 }
 
 /// Lays rows that are not there yet.

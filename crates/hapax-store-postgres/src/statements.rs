@@ -18,6 +18,7 @@ pub(crate) struct Statements {
     pub(crate) load_successors_waiting: String,
     pub(crate) carriers: String,
     pub(crate) key_of: String,
+    pub(crate) keys: String,
     pub(crate) memos: String,
     pub(crate) delete: String,
     pub(crate) tally: String,
@@ -78,6 +79,8 @@ impl Statements {
                  AND j.state = ANY ($2::text[]::hapax.state[]) \
                  ORDER BY j.state >= 'completed', j.created_at DESC, j.id DESC"),
             key_of: of("SELECT j.key FROM hapax.jobs j WHERE j.id = $1"),
+            keys: of("SELECT j.key, j.policy::text FROM hapax.jobs j \
+                 WHERE j.id = ANY ($1::uuid[]) AND j.key IS NOT NULL AND j.policy IS NOT NULL"),
             memos: of(
                 "SELECT name, fingerprint, since, status, body FROM hapax.memos WHERE name = ANY ($1::text[])",
             ),

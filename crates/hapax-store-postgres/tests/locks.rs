@@ -54,8 +54,14 @@ impl Rig {
     }
 
     fn enqueue(&self, n: u8, key: &str) -> (Op, JobId) {
+        self.enqueue_under(policy(), n, key)
+    }
+
+    fn enqueue_under(&self, policy: Uniqueness, n: u8, key: &str) -> (Op, JobId) {
         let now = self.store.clock().now();
-        let incoming = draft::incoming(now, n, Some((Key::of_text(key), policy())));
+        let mut incoming = draft::incoming(now, n, Some((Key::of_text(key), policy)));
+        // In the order of the numbers, not in that of their creation.
+        incoming.id = JobId::new(hapax_core::Timestamp::from_millis(n.into()), [n; 10]);
         let id = incoming.id;
         (draft::enqueue(now, incoming), id)
     }
@@ -83,6 +89,14 @@ impl Rig {
     fn ack(&self, id: JobId) -> Op {
         let event = Event::Acknowledge { claimant: Claimant::UNNAMED, result: None };
         Op { now: self.store.clock().now(), action: Action::Step { id, event } }
+    }
+
+    /// Returns when so many transactions wait for the locks of others.
+    fn expect_waiting(&self, count: usize) {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while self.database.query(sql).unwrap().trim() != count.to_string() {
+            thread::yield_now();
+        }
     }
 
     fn job(&self, id: JobId) -> Job {
@@ -168,4 +182,35 @@ fn a_job_that_changed_under_a_claim_is_given_out_as_it_is() {
     session.query("COMMIT").unwrap();
     assert_eq!(rig.fetch(1), [id]);
     assert_eq!(rig.job(id).fence, 8);
+}
+
+#[test]
+fn a_step_and_a_duplicate_that_wait_for_the_same_jobs_do_not_wait_in_a_circle() {
+    let rig = rig();
+    let while_available = || -> Uniqueness {
+        let states = StateSet::of(&[State::Available]);
+        UniquePolicy { on_conflict: Strategy::Ignore, states, ..UniquePolicy::default() }.into()
+    };
+    let create = |n| {
+        let (op, id) = rig.enqueue_under(while_available(), n, "a");
+        assert!(rig.act(op).is_ok());
+        id
+    };
+    let running = create(2);
+    assert_eq!(rig.fetch(1), [running]);
+    // Its name comes first, so that whoever wants both locks it first.
+    let waiting = create(1);
+    let mut session = rig.session(&["SELECT FROM hapax.jobs FOR UPDATE"]);
+    let end = rig.act_apart(rig.ack(running));
+    rig.expect_waiting(1);
+    let duplicate = rig.act_apart(rig.enqueue_under(while_available(), 3, "a").0);
+    rig.expect_waiting(2);
+    session.query("COMMIT").unwrap();
+    assert!(end.join().unwrap().is_ok());
+    match duplicate.join().unwrap() {
+        Ok(Done::Enqueued(admission)) => assert_eq!(admission.job.id, waiting),
+        other => panic!("{other:?}"),
+    }
+    let log = std::fs::read_to_string(Cluster::shared().log()).unwrap();
+    assert!(!log.contains("deadlock detected"), "{log}");
 }
