@@ -163,19 +163,10 @@ fn read_spec(members: &mut Members<'_>) -> Result<(Spec, Option<Key>), LineFault
         priority: priority.map_err(|_| wrong("priority", "between -100 and 100"))?,
         unique,
         args,
-        meta: object(members, "meta")?,
-        extra: object(members, "extra")?,
+        meta: members.json("meta")?.unwrap_or_else(Json::empty_object),
+        extra: members.json("extra")?.unwrap_or_else(Json::empty_object),
     });
     Ok((spec, key))
-}
-
-/// JSON that is `{}` unless it is said.
-fn object(members: &mut Members<'_>, name: &'static str) -> Result<Json, LineFault> {
-    match members.json(name)? {
-        None => Ok(Json::empty_object()),
-        Some(json) if json.as_str().starts_with('{') => Ok(json),
-        Some(_) => Err(wrong(name, "an object")),
-    }
 }
 
 /// A text that the engines share.
