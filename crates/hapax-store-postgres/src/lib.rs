@@ -33,6 +33,10 @@ mod request;
 mod statements;
 mod transaction;
 
+mod mark;
+mod source;
+mod target;
+
 mod load;
 mod memo;
 mod queue;
@@ -49,4 +53,6 @@ pub use migrate::{migrate, plan};
 pub use open::OpenError;
 pub use schema::Step;
 pub use settings::{SchemaName, SchemaNameError, Settings};
+pub use source::PostgresSource;
 pub use store::PostgresStore;
+pub use target::PostgresTarget;

@@ -129,6 +129,14 @@ pub enum ImportError {
         /// Its name.
         name: Box<str>,
     },
+    /// What the store holds in the end is not what the lines told of.
+    #[error("the lines told of {told}, but the store holds {found}: a name must have been there twice")]
+    Stored {
+        /// What was read.
+        told: Census,
+        /// What is there.
+        found: Census,
+    },
     /// Another process imports into the same store.
     #[error("another import into this store is at work")]
     AtWork,
