@@ -38,12 +38,15 @@ pub enum OpenError {
         /// The newest one known here.
         known: i32,
     },
-    /// There is nothing that could be read, or not in the form that this program knows.
-    #[error("the schema {} has version {found}, and what is read must have version {known}", .schema.as_str())]
+    /// There is nothing that could be read.
+    #[error("there is no store in the schema {}", .0.as_str())]
+    Nothing(SchemaName),
+    /// An earlier version of this program was here last, and what is only read is not brought up to date.
+    #[error("the schema {} has version {found}; what is exported must have version {known}", .schema.as_str())]
     Older {
         /// Which schema.
         schema: SchemaName,
-        /// Its version; 0 if it is not there.
+        /// Its version.
         found: i32,
         /// The one known here.
         known: i32,

@@ -78,6 +78,9 @@ impl Reading {
         let looking = link.client_mut().transaction().await.map_err(Fault::of("look for the schema"))?;
         let found = schema::known_version(&looking, schema).await?;
         drop(looking);
+        if found == 0 {
+            return Err(OpenError::Nothing(schema.clone()));
+        }
         if found < VERSION {
             return Err(OpenError::Older { schema: schema.clone(), found, known: VERSION });
         }

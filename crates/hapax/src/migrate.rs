@@ -1,6 +1,6 @@
 //! `hapax migrate`: the tables in a database are brought up to date.
 
-use hapax_store_postgres::{DatabaseUrl, OpenError, Step, migrate, plan};
+use hapax_store_postgres::{DatabaseUrl, OpenError, SchemaName, Step, migrate, plan};
 
 use crate::cli::Migrate;
 use crate::failure::Failure;
@@ -33,6 +33,15 @@ fn said(steps: &[Step], schema: &str, database: &DatabaseUrl, dry_run: bool) -> 
 pub(crate) fn refused(database: &DatabaseUrl, error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::Newer { .. } => "run the version of hapax that migrated it, or a later one",
+        OpenError::Nothing(_) => "see that --database-url and --database-schema name the right one",
+        OpenError::Older { .. } => "bring it up to date with `hapax migrate`",
+        OpenError::NotEmpty { .. } => {
+            "an import needs a store without jobs: choose another schema with --database-schema"
+        }
+        OpenError::Unfinished(schema) => {
+            let sentence = format!("could not use {database}");
+            return Failure::because(sentence, error).hint(unfinished(schema));
+        }
         OpenError::Database(_) => {
             "see that the database is up, that the URL is right, and that its user may create a schema; else let \
              somebody who may run `hapax migrate`"
@@ -40,4 +49,13 @@ pub(crate) fn refused(database: &DatabaseUrl, error: &OpenError) -> Failure {
         OpenError::Threads(_) => "the machine has no room for another thread",
     };
     Failure::because(format!("could not use {database}"), error).hint(hint)
+}
+
+/// What to do about an import that was cut short.
+pub(crate) fn unfinished(schema: &SchemaName) -> String {
+    format!(
+        "run the same `hapax import` again with the same export, and it goes on where it was; to give it up, let \
+         PostgreSQL do `DROP SCHEMA {}_importing CASCADE`",
+        schema.as_str()
+    )
 }

@@ -52,11 +52,17 @@ impl Census {
 }
 
 impl fmt::Display for Census {
-    /// `2 queues, 1 job and 0 memos`.
+    /// `2 queues, 1 job and 0 remembered answers`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Census { queues, jobs, memos } = *self;
         let s = |number: u64| if number == 1 { "" } else { "s" };
-        write!(f, "{queues} queue{}, {jobs} job{} and {memos} memo{}", s(queues), s(jobs), s(memos))
+        write!(
+            f,
+            "{queues} queue{}, {jobs} job{} and {memos} remembered answer{}",
+            s(queues),
+            s(jobs),
+            s(memos)
+        )
     }
 }
 

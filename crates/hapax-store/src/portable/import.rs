@@ -154,7 +154,7 @@ pub fn import<R: BufRead>(
 ) -> Result<Seal, ImportError> {
     match target.begun() {
         None => target.begin(reader.mark())?,
-        Some(mark) => catch_up(reader, mark)?,
+        Some(mark) => catch_up(reader, mark, batch, watch)?,
     }
     watch(reader.census());
     loop {
@@ -171,12 +171,20 @@ pub fn import<R: BufRead>(
 }
 
 /// Reads again what is stored already: the checksum goes over all lines.
-fn catch_up<R: BufRead>(reader: &mut Reader<R>, mark: Mark) -> Result<(), ImportError> {
+fn catch_up<R: BufRead>(
+    reader: &mut Reader<R>,
+    mark: Mark,
+    batch: Batch,
+    watch: &mut dyn FnMut(Census),
+) -> Result<(), ImportError> {
     let found = reader.header().id;
     if mark.export != found {
         return Err(ImportError::OtherExport { begun: mark.export, found });
     }
-    for _ in 0..mark.lines {
+    for line in 1..=mark.lines {
+        if line.is_multiple_of(batch.lines as u64) {
+            watch(reader.census());
+        }
         if let Next::End(_) = reader.next()? {
             return Err(ImportError::Changed { lines: mark.lines });
         }
