@@ -33,7 +33,7 @@ pub enum ExportError {
 }
 
 /// What an export is told about itself.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Occasion {
     /// Its name, drawn at random.
     pub id: ExportId,

@@ -76,6 +76,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
+#[derive(Clone, Copy)]
 struct Count {
     first: u64,
     done: u64,
