@@ -95,24 +95,26 @@ impl Filling {
 
     /// Shuts everybody out: from the lock on nobody can have put anything there, and from the commit on nobody finds it.
     async fn begin(&mut self, mark: Mark) -> Result<(), ImportError> {
-        let failed = Fault::of("shut out the servers");
         let (own, importing) = (self.schema.clone(), self.importing.clone());
-        let transaction = self.link.client_mut().transaction().await.map_err(&failed)?;
-        schema::migrate_in(&transaction, &own).await.map_err(refused)?;
-        transaction.batch_execute(&own.statement(LOCK)).await.map_err(&failed)?;
-        let held = held(&transaction, &own).await?;
-        if held != Census::default() {
-            return Err(refused(OpenError::NotEmpty { schema: own, held }));
-        }
-        let rename = format!("ALTER SCHEMA {} RENAME TO {}", own.as_str(), importing.as_str());
-        transaction.batch_execute(&rename).await.map_err(&failed)?;
-        transaction.batch_execute(&importing.statement(mark::CREATE)).await.map_err(&failed)?;
-        let Mark { export, lines, digest } = mark;
-        let params: [&(dyn ToSql + Sync); 3] = [&export.0.as_slice(), &number(lines), &digest];
-        transaction.execute(&importing.statement(mark::INSERT), &params).await.map_err(&failed)?;
-        transaction.commit().await.map_err(&failed)?;
+        self.alone(async |transaction| shut_out(transaction, &own, &importing, mark).await).await?;
         self.mark = Some(mark);
         Ok(())
+    }
+
+    /// A transaction of its own. What fails is undone at once: nobody shall wait for locks until this connection ends.
+    async fn alone(
+        &mut self,
+        work: impl AsyncFnOnce(&tokio_postgres::Transaction<'_>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        let failed = Fault::of("begin or finish the import");
+        let transaction = self.link.client_mut().transaction().await.map_err(&failed)?;
+        match work(&transaction).await {
+            Ok(()) => Ok(transaction.commit().await.map_err(&failed)?),
+            Err(error) => {
+                transaction.rollback().await.map_err(&failed)?;
+                Err(error)
+            }
+        }
     }
 
     async fn store(&mut self, items: Vec<Item>, mark: Mark) -> Result<(), ImportError> {
@@ -160,26 +162,56 @@ impl Filling {
         }
     }
 
-    /// Lets everybody in.
     async fn finish(&mut self, census: Census) -> Result<(), ImportError> {
-        let failed = Fault::of("finish the import");
         let (own, importing) = (self.schema.clone(), self.importing.clone());
-        let transaction = self.link.client_mut().transaction().await.map_err(&failed)?;
-        let held = held(&transaction, &importing).await?;
-        if held != census {
-            // A name that two memos have is stored once.
-            return Err(ImportError::Stored { found: held, told: census });
-        }
-        transaction.execute(&self.statements.fold_tallies, &[&i64::MAX]).await.map_err(&failed)?;
-        transaction.execute(&importing.statement(NEXT_NUMBER), &[]).await.map_err(&failed)?;
-        let close = format!(
-            "ANALYZE {0}.jobs; DROP TABLE {0}.import; ALTER SCHEMA {0} RENAME TO {1}",
-            importing.as_str(),
-            own.as_str()
-        );
-        transaction.batch_execute(&close).await.map_err(&failed)?;
-        Ok(transaction.commit().await.map_err(&failed)?)
+        let fold = self.statements.fold_tallies.clone();
+        self.alone(async |transaction| let_in(transaction, &own, &importing, &fold, census).await).await
     }
+}
+
+async fn shut_out(
+    transaction: &tokio_postgres::Transaction<'_>,
+    own: &SchemaName,
+    importing: &SchemaName,
+    mark: Mark,
+) -> Result<(), ImportError> {
+    let failed = Fault::of("shut out the servers");
+    schema::migrate_in(transaction, own).await.map_err(refused)?;
+    transaction.batch_execute(&own.statement(LOCK)).await.map_err(&failed)?;
+    let held = held(transaction, own).await?;
+    if held != Census::default() {
+        return Err(refused(OpenError::NotEmpty { schema: own.clone(), held }));
+    }
+    let rename = format!("ALTER SCHEMA {} RENAME TO {}", own.as_str(), importing.as_str());
+    transaction.batch_execute(&rename).await.map_err(&failed)?;
+    transaction.batch_execute(&importing.statement(mark::CREATE)).await.map_err(&failed)?;
+    let Mark { export, lines, digest } = mark;
+    let params: [&(dyn ToSql + Sync); 3] = [&export.0.as_slice(), &number(lines), &digest];
+    transaction.execute(&importing.statement(mark::INSERT), &params).await.map_err(&failed)?;
+    Ok(())
+}
+
+async fn let_in(
+    transaction: &tokio_postgres::Transaction<'_>,
+    own: &SchemaName,
+    importing: &SchemaName,
+    fold: &str,
+    census: Census,
+) -> Result<(), ImportError> {
+    let failed = Fault::of("finish the import");
+    let held = held(transaction, importing).await?;
+    if held != census {
+        // A name that two memos have is stored once.
+        return Err(ImportError::Stored { found: held, told: census });
+    }
+    transaction.execute(fold, &[&i64::MAX]).await.map_err(&failed)?;
+    transaction.execute(&importing.statement(NEXT_NUMBER), &[]).await.map_err(&failed)?;
+    let close = format!(
+        "ANALYZE {0}.jobs; DROP TABLE {0}.import; ALTER SCHEMA {0} RENAME TO {1}",
+        importing.as_str(),
+        own.as_str()
+    );
+    Ok(transaction.batch_execute(&close).await.map_err(&failed)?)
 }
 
 /// Lines, by what becomes of them.

@@ -196,7 +196,7 @@ fn resealed(text: &str) -> String {
         _ => end.to_owned(),
     };
     lines.push(&told);
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// A target that keeps nothing.

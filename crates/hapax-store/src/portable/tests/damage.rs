@@ -22,7 +22,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn joined(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// The export with one line changed, and what is said about it.
