@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use e2e::{Client, Launch, job};
+use e2e::{Client, Launch, Request, job};
 use serde_json::json;
 
 use crate::carry::{Place, home, lines, same, stop};
@@ -51,6 +51,10 @@ fn check(new: &Place) {
     for count in KILLED_AFTER {
         kill_import(new, &text, count);
     }
+    if let Place::Database(database) = new {
+        let stored = database.query("SELECT count(*) FROM hapax_importing.jobs").expect("half an import");
+        assert!((1000..JOBS).contains(&stored.trim().parse().expect("a number")), "{stored}");
+    }
     let [name, value] = new.flags();
     let refused = Launch::run_program(&["serve", "--listen", "127.0.0.1:0", &name, &value]);
     assert!(!refused.status.success(), "{}", refused.output);
@@ -71,4 +75,26 @@ fn an_import_to_postgresql_survives_kills() {
 fn an_import_to_a_folder_survives_kills() {
     let home = home();
     check(&Place::Folder(home.path().join("new")));
+}
+
+#[test]
+fn a_server_that_runs_meanwhile_gives_out_nothing_and_then_everything() {
+    let home = home();
+    let file = home.path().join("jobs.ndjson");
+    let (old, new) = (Place::Folder(home.path().join("old")), Place::database());
+    let server = old.serve();
+    fill(&mut server.client());
+    stop(server);
+    old.export(&file);
+    let running = new.serve();
+    assert!(running.client().fetch("default", 1).is_empty());
+    let text = fs::read_to_string(&file).expect("the export");
+    kill_import(&new, &text, 2900);
+    let fetch = Request::post("/ojs/v1/workers/fetch", json!({"queues": ["default"]}).to_string());
+    running.client().send(&fetch).is_refusal(500, "backend_error");
+    running.client().enqueue(&job("work.do")).is_refusal(500, "backend_error");
+    new.import(&file);
+    assert_eq!(running.client().fetch("default", 3).len(), 3);
+    assert_eq!(running.client().count("default", "available"), JOBS as u64 - 3);
+    running.client().create(&job("work.do"));
 }

@@ -99,6 +99,7 @@ fn a_store_that_is_not_there_is_not_made_by_an_export() {
     let data = home.path().join("data");
     refused(&["export", "--data", &data.to_string_lossy()], 1, &["there is no store in"]);
     assert!(!data.exists());
-    let [name, url] = Place::database().flags();
+    let place = Place::database();
+    let [name, url] = place.flags();
     refused(&["export", &name, &url], 1, &["there is no store in the schema hapax"]);
 }

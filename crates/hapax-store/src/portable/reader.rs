@@ -12,6 +12,9 @@ use super::{FORMAT, Header, ImportError, LineFault, Mark};
 /// Longest line. A job with the largest arguments, metadata and result that a server takes is shorter.
 pub const LINE_BYTES_MAX: usize = 1 << 30;
 
+/// Longest first line: what is no export need not be read to its end.
+const HEADER_BYTES_MAX: usize = 1 << 16;
+
 /// Reads an export from its first line to its last.
 #[derive(Debug)]
 pub struct Reader<R> {
@@ -37,7 +40,10 @@ impl<R: BufRead> Reader<R> {
     /// Reads the first line.
     pub fn begin(mut input: R) -> Result<Reader<R>, ImportError> {
         let mut line = Vec::new();
-        read_line(&mut input, &mut line).map_err(|error| error.at(1))?;
+        match read_line(&mut input, &mut line, HEADER_BYTES_MAX) {
+            Err(Unread::TooLong) => return Err(ImportError::Foreign),
+            read => read.map_err(|error| error.at(1))?,
+        };
         // Whatever has no text is something else.
         let header = str::from_utf8(&line).map_or(Err(Unusable::Foreign), Header::read);
         let header = header.map_err(|unusable| match unusable {
@@ -69,7 +75,7 @@ impl<R: BufRead> Reader<R> {
         self.number += 1;
         let number = self.number;
         let at = |fault: LineFault| ImportError::Line { number, fault };
-        if !read_line(&mut self.input, &mut self.line).map_err(|error| error.at(number))? {
+        if !read_line(&mut self.input, &mut self.line, LINE_BYTES_MAX).map_err(|error| error.at(number))? {
             return Err(ImportError::Cut { lines: number - 1 });
         }
         let text = str::from_utf8(&self.line).map_err(|error| {
@@ -124,14 +130,14 @@ impl Unread {
     }
 }
 
-/// Reads the next line without its line break. Whether there was one.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Unread> {
+/// Reads the next line, of at most so many bytes, without its line break. Whether there was one.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: usize) -> Result<bool, Unread> {
     line.clear();
-    let mut input = input.take(LINE_BYTES_MAX as u64 + 1);
+    let mut input = input.take(most as u64 + 1);
     let read = input.read_until(b'\n', line).map_err(Unread::Io)?;
     if line.last() == Some(&b'\n') {
         line.pop();
-    } else if read > LINE_BYTES_MAX {
+    } else if read > most {
         return Err(Unread::TooLong);
     }
     Ok(read > 0)

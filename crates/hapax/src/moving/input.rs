@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -19,6 +19,10 @@ pub(super) enum Input {
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Input, Failure> {
         if path.as_os_str() == "-" {
+            if io::stdin().is_terminal() {
+                return Err(Failure::misuse("there is no export on standard input, which is a terminal")
+                    .hint("name a file, as in `hapax import jobs.ndjson`"));
+            }
             return Ok(Input::StandardInput);
         }
         let file = File::open(path);

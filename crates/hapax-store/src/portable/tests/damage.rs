@@ -91,7 +91,8 @@ fn lines_that_changed_places_or_stand_twice_are_refused() {
 
 #[test]
 fn what_is_no_export_is_known_by_its_first_line() {
-    for text in ["", "\n", "{}\n", "[]", "seq,id\n", "\u{feff}{\"hapax_export\":1}\n"] {
+    let endless = "x".repeat(1 << 17);
+    for text in [&endless, "", "\n", "{}\n", "[]", "seq,id\n", "\u{feff}{\"hapax_export\":1}\n"] {
         assert!(matches!(refused(text), ImportError::Foreign), "{text}");
     }
     let newer = export().replacen("\"hapax_export\":1", "\"hapax_export\":2", 1);
