@@ -28,7 +28,6 @@ const NEXT_NUMBER: &str = "SELECT setval('hapax.numbers', greatest(i.last_number
 /// A schema that an import fills.
 pub struct PostgresTarget {
     filling: Filling,
-    begun: Option<Mark>,
     runtime: Runtime,
 }
 
@@ -55,13 +54,13 @@ impl PostgresTarget {
     ) -> Result<PostgresTarget, OpenError> {
         let runtime = runtime()?;
         let filling = runtime.block_on(Filling::reach(database, schema, rules))?;
-        Ok(PostgresTarget { begun: filling.mark, filling, runtime })
+        Ok(PostgresTarget { filling, runtime })
     }
 }
 
 impl Target for PostgresTarget {
     fn begun(&self) -> Option<Mark> {
-        self.begun
+        self.filling.mark
     }
 
     fn begin(&mut self, mark: Mark) -> Result<(), ImportError> {

@@ -1,7 +1,8 @@
 //! The suite with a move to the other engine in the place of every restart: from a folder to a database, from there to
 //! a folder again. What is carried over behaves as if it had stayed.
-#![expect(clippy::unwrap_used, reason = "this is test code: a panic is how it reports")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "this is test code: a panic is how it reports")]
 
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,7 +36,9 @@ impl Lent {
             migrate(&database.url().parse().unwrap(), &SchemaName::default()).unwrap();
             return Lent(Some(database));
         };
-        database.query("TRUNCATE hapax.jobs, hapax.tallies, hapax.pauses, hapax.memos").unwrap();
+        let store =
+            PostgresStore::open(Settings::new(database.url().parse().unwrap(), Rules::default())).unwrap();
+        wait(store.reset()).unwrap();
         Lent(Some(database))
     }
 
@@ -59,7 +62,7 @@ impl Place {
             Place::Folder(path) => {
                 let settings = sqlite::Settings::new(rules, Arc::new(|_| ()));
                 let settings = sqlite::Settings { log_bytes: 1 << 16, ..settings };
-                Arc::new(SqliteStore::open_with(path, settings).unwrap())
+                Arc::new(unlocked(|| SqliteStore::open_with(path, settings.clone())))
             }
             Place::Database(database) => {
                 Arc::new(PostgresStore::open(Settings::new(database.url().parse().unwrap(), rules)).unwrap())
@@ -69,7 +72,7 @@ impl Place {
 
     fn source(&self) -> Box<dyn Source> {
         match self {
-            Place::Folder(path) => Box::new(SqliteSource::open(path).unwrap()),
+            Place::Folder(path) => Box::new(unlocked(|| SqliteSource::open(path))),
             Place::Database(database) => {
                 let url = database.url().parse().unwrap();
                 Box::new(PostgresSource::open(&url, &SchemaName::default()).unwrap())
@@ -79,7 +82,7 @@ impl Place {
 
     fn target(&self, rules: Rules) -> Box<dyn Target> {
         match self {
-            Place::Folder(path) => Box::new(SqliteTarget::open(path).unwrap()),
+            Place::Folder(path) => Box::new(unlocked(|| SqliteTarget::open(path))),
             Place::Database(database) => {
                 let url = database.url().parse().unwrap();
                 Box::new(PostgresTarget::open(&url, &SchemaName::default(), rules).unwrap())
@@ -97,6 +100,19 @@ impl Place {
         assert!(first.contains(&format!("\"jobs\":{},", seal.census.jobs)), "{first} tells of {seal:?}");
         (first, rest, seal)
     }
+}
+
+/// What is opened, once the folder is free. A process that another test starts, such as one that makes a database, holds
+/// every lock of this one for the moment between fork and exec.
+#[track_caller]
+fn unlocked<T: Debug>(open: impl Fn() -> Result<T, sqlite::OpenError>) -> T {
+    const TRIES: usize = 100_000;
+    let is_in_use = |opened: &Result<T, _>| matches!(opened, Err(sqlite::OpenError::InUse(_)));
+    let mut tries = (0..TRIES).map(|_| {
+        thread::yield_now();
+        open()
+    });
+    tries.find(|opened| !is_in_use(opened)).expect("the folder is free").unwrap()
 }
 
 struct Moved {

@@ -61,7 +61,9 @@ impl Target for SqliteTarget {
     }
 
     fn begin(&mut self, mark: Mark) -> Result<(), ImportError> {
-        self.transaction(|db, _| Ok(mark::write(db, mark)?))
+        self.transaction(|db, _| Ok(mark::write(db, mark)?))?;
+        self.begun = Some(mark);
+        Ok(())
     }
 
     fn store(&mut self, items: Vec<Item>, mark: Mark) -> Result<(), ImportError> {

@@ -39,8 +39,9 @@ pub(crate) fn refused(database: &DatabaseUrl, error: &OpenError) -> Failure {
             "an import needs a store without jobs: choose another schema with --database-schema"
         }
         OpenError::Unfinished(schema) => {
-            let sentence = format!("could not use {database}");
-            return Failure::because(sentence, error).hint(unfinished(schema));
+            let hint = "run the same `hapax import` again with the same export, and it goes on where it was";
+            let hint = format!("{hint}; {}", way_out(schema));
+            return Failure::because(format!("could not use {database}"), error).hint(hint);
         }
         OpenError::Database(_) => {
             "see that the database is up, that the URL is right, and that its user may create a schema; else let \
@@ -51,11 +52,7 @@ pub(crate) fn refused(database: &DatabaseUrl, error: &OpenError) -> Failure {
     Failure::because(format!("could not use {database}"), error).hint(hint)
 }
 
-/// What to do about an import that was cut short.
-pub(crate) fn unfinished(schema: &SchemaName) -> String {
-    format!(
-        "run the same `hapax import` again with the same export, and it goes on where it was; to give it up, let \
-         PostgreSQL do `DROP SCHEMA {}_importing CASCADE`",
-        schema.as_str()
-    )
+/// How an import that was begun is given up.
+pub(crate) fn way_out(schema: &SchemaName) -> String {
+    format!("to give the import up, let PostgreSQL do `DROP SCHEMA {}_importing CASCADE`", schema.as_str())
 }

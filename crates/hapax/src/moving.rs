@@ -67,7 +67,8 @@ pub(crate) fn import(asked: Import) -> Result<(), Failure> {
     let show = &mut |done: Census| meter.show(done.jobs, all.jobs);
     let read = portable::import(&mut reader, &mut *target, Batch::default(), show);
     let seconds = meter.end();
-    let seal = read.map_err(|error| not_imported(&error, &from, &kept))?;
+    let is_begun = target.begun().is_some();
+    let seal = read.map_err(|error| not_imported(&error, &from, &kept, is_begun))?;
     let summary = Summary { verb: "Imported", from, to: kept.to_string(), seal, seconds };
     summary.print(shown.json, false)
 }
@@ -87,16 +88,28 @@ fn not_exported(error: &ExportError, out: &OutputFile) -> Failure {
     }
 }
 
-fn not_imported(error: &ImportError, from: &str, kept: &Kept) -> Failure {
+fn not_imported(error: &ImportError, from: &str, kept: &Kept, is_begun: bool) -> Failure {
     let failure = Failure::because(format!("could not import {from} to {kept}"), error);
+    if !is_begun {
+        return failure.hint("nothing was changed");
+    }
     let hint = match error {
         ImportError::OtherExport { .. } | ImportError::Changed { .. } => {
-            "give it the export with which it was begun"
+            "give it the export with which it was begun, and it goes on where it was"
         }
-        ImportError::AtWork => "wait for the other one, or end it",
-        ImportError::Cut { .. } | ImportError::CutLine { .. } => "give it the whole export",
-        ImportError::Read(_) | ImportError::Store(_) => "see that what is missing is there",
-        _ => "make a new export",
+        ImportError::Cut { .. } | ImportError::CutLine { .. } => {
+            "run the same command again with the whole export, and it goes on where it was"
+        }
+        ImportError::Read(_) | ImportError::Store(_) | ImportError::AtWork => {
+            "run the same command again when that is mended, and it goes on where it was"
+        }
+        ImportError::Foreign
+        | ImportError::Newer { .. }
+        | ImportError::Line { .. }
+        | ImportError::Census { .. }
+        | ImportError::Checksum { .. }
+        | ImportError::Twice { .. }
+        | ImportError::Stored { .. } => "this export cannot be finished, so a new one is needed",
     };
-    failure.hint(format!("{hint}. The import is not finished: {}", kept.way_out()))
+    failure.hint(format!("{hint}; {}", kept.way_out()))
 }

@@ -169,8 +169,8 @@ pub(crate) fn not_opened(error: &OpenError) -> Failure {
             "an import needs a store without jobs: choose another folder with --data"
         }
         OpenError::Unfinished(_) => {
-            "run the same `hapax import` again with the same export, and it goes on where it was; to give it up, \
-             delete the folder"
+            "run the same `hapax import` again with the same export, and it goes on where it was; to give the \
+             import up, delete the folder"
         }
         OpenError::InUse(_) => {
             "another hapax serves this folder: stop it, or choose another folder with --data"

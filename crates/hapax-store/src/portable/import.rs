@@ -10,7 +10,7 @@ use super::{ExportId, Item, LineFault};
 
 /// An empty store that takes over what another one held. Until it is finished no server may use it.
 pub trait Target {
-    /// How far an earlier import got that was not finished.
+    /// How far an import got that was begun and not finished, by this or by an earlier process.
     fn begun(&self) -> Option<Mark>;
 
     /// Notes that an import begins: from here on the store is unfinished.

@@ -58,14 +58,11 @@ impl Kept {
         }
     }
 
-    /// What to do with a store that is half full.
+    /// How an import that was begun is given up.
     pub(super) fn way_out(&self) -> String {
         match &self.store {
-            StoreConfig::Postgres { schema, .. } => migrate::unfinished(schema),
-            StoreConfig::Embedded { data } => format!(
-                "run the same command again, and it goes on where it was; to give it up, delete {}",
-                data.display()
-            ),
+            StoreConfig::Postgres { schema, .. } => migrate::way_out(schema),
+            StoreConfig::Embedded { data } => format!("to give the import up, delete {}", data.display()),
             StoreConfig::Memory => String::new(),
         }
     }
