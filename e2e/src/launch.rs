@@ -102,6 +102,20 @@ impl Launch {
         Launch::default().finish(command, home.path())
     }
 
+    /// The program with these arguments alone, for tests that hold its ends themselves.
+    #[track_caller]
+    pub fn program(args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.env_clear().args(args);
+        command
+    }
+
+    /// The folder in which the program is.
+    #[track_caller]
+    pub fn program_folder() -> PathBuf {
+        binary().parent().map(Path::to_path_buf).unwrap_or_default()
+    }
+
     #[track_caller]
     fn finish(&self, mut command: Command, home: &Path) -> Exit {
         let log = home.join("output");

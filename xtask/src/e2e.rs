@@ -23,6 +23,8 @@ const BOUND: &[(&str, Store)] = &[
     ("durability", Store::Embedded),
     ("embedded", Store::Embedded),
     ("fleet", Store::Postgres),
+    // Jobs go from each store to each, whatever the run is about.
+    ("moving", Store::Postgres),
 ];
 
 /// Runs the tests against the built server on this store.

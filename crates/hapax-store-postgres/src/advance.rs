@@ -35,7 +35,7 @@ pub(crate) async fn advance(
     Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
     moved.extend(late);
     let rest = Rest { now, desk: &desk, memos: &[] };
-    save(&transaction, &ready.writers, &engine.settings, &moved, rest, Then::GoOn).await?;
+    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
     // What is due and did not move is in the hands of another server.
     let after = if changes.is_empty() && limit > 0 { now.millis() } else { i64::MIN };
     let next_due = tidy_up(engine, &transaction, now, after).await.map_err(failed)?;

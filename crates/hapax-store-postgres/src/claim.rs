@@ -55,7 +55,7 @@ pub(crate) async fn together(
     let mut moved = desk.take_moved();
     Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
     let rest = Rest { now: round.now, desk: &desk, memos: &[] };
-    save(&transaction, &ready.writers, &engine.settings, &moved, rest, Then::Commit).await?;
+    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
     engine.word.spread(&moved);
     Ok(trays.into_iter().map(|tray| tray.changes).collect())
 }

@@ -57,7 +57,7 @@ pub(crate) async fn together(
     let mut moved = desk.take_moved();
     numbers.give(&mut moved, &transaction, &ready.numbers).await.map_err(Fault::failed)?;
     let rest = Rest { now, desk: &desk, memos: &memos };
-    save(&transaction, &ready.writers, &engine.settings, &moved, rest, Then::Commit).await?;
+    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
     engine.word.spread(&moved);
     Ok(fates)
 }

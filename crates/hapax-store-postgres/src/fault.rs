@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hapax_store::StoreError;
+use hapax_store::portable::{ExportError, ImportError};
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
@@ -43,6 +44,18 @@ pub enum Fault {
     /// The commit was answered, but a standby may not have it.
     #[error("the commit may not have reached the synchronous standby")]
     NotReplicated,
+}
+
+impl From<Fault> for ExportError {
+    fn from(fault: Fault) -> ExportError {
+        ExportError::Store(Arc::new(fault))
+    }
+}
+
+impl From<Fault> for ImportError {
+    fn from(fault: Fault) -> ImportError {
+        ImportError::Store(Arc::new(fault))
+    }
 }
 
 impl Fault {

@@ -32,6 +32,11 @@ mod patient;
 mod request;
 mod statements;
 mod transaction;
+mod waiting;
+
+mod mark;
+mod source;
+mod target;
 
 mod fresh;
 mod load;
@@ -41,7 +46,6 @@ mod read;
 mod row;
 mod save;
 mod tally;
-mod waiting;
 mod word;
 
 pub use clock::DatabaseClock;
@@ -51,4 +55,6 @@ pub use migrate::{migrate, plan};
 pub use open::OpenError;
 pub use schema::Step;
 pub use settings::{SchemaName, SchemaNameError, Settings};
+pub use source::PostgresSource;
 pub use store::PostgresStore;
+pub use target::PostgresTarget;

@@ -33,7 +33,7 @@ pub(crate) async fn load(
     rows.iter().map(read).collect()
 }
 
-fn read(row: &Row) -> Result<(MemoKey, Kept), Fault> {
+pub(crate) fn read(row: &Row) -> Result<(MemoKey, Kept), Fault> {
     let failed = Fault::of("read a remembered answer");
     let name: &str = row.try_get(0).map_err(&failed)?;
     let fingerprint: &[u8] = row.try_get(1).map_err(&failed)?;

@@ -21,6 +21,6 @@ pub fn migrate(database: &DatabaseUrl, name: &SchemaName) -> Result<Vec<Step>, O
     })
 }
 
-fn runtime() -> Result<runtime::Runtime, OpenError> {
+pub(crate) fn runtime() -> Result<runtime::Runtime, OpenError> {
     runtime::Builder::new_current_thread().enable_all().build().map_err(OpenError::Threads)
 }

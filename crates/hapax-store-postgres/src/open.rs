@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hapax_store::portable::Census;
 use tokio::runtime;
 use tokio::sync::{Semaphore, mpsc};
 
@@ -38,6 +39,30 @@ pub enum OpenError {
         /// The newest one known here.
         known: i32,
     },
+    /// There is nothing that could be read.
+    #[error("there is no store in the schema {}", .0.as_str())]
+    Nothing(SchemaName),
+    /// An earlier version of this program was here last, and what is only read is not brought up to date.
+    #[error("the schema {} has version {found}; what is exported must have version {known}", .schema.as_str())]
+    Older {
+        /// Which schema.
+        schema: SchemaName,
+        /// Its version.
+        found: i32,
+        /// The one known here.
+        known: i32,
+    },
+    /// Something is there, where only an empty store will do.
+    #[error("the schema {} is not empty: it holds {held}", .schema.as_str())]
+    NotEmpty {
+        /// Which schema.
+        schema: SchemaName,
+        /// What is there.
+        held: Census,
+    },
+    /// An import was begun and not finished.
+    #[error("an import into the schema {} was begun and is not finished", .0.as_str())]
+    Unfinished(SchemaName),
     /// The machine gives no threads.
     #[error("the engine's threads could not be started")]
     Threads(#[source] std::io::Error),

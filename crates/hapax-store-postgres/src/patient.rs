@@ -136,7 +136,7 @@ async fn carry_out(
     let mut moved = desk.take_moved();
     Numbers::default().give(&mut moved, transaction, &ready.numbers).await?;
     let rest = Rest { now: op.now, desk: &desk, memos: &memos };
-    save(transaction, &ready.writers, &engine.settings, &moved, rest, Then::GoOn).await?;
+    save(transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
     all_moved.append(&mut moved);
     Ok(answer)
 }

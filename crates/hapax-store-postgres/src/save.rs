@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hapax_core::Timestamp;
+use hapax_core::{Rules, Timestamp};
 use hapax_store::desk::{Desk, Moved, Numbered, PROVISIONAL};
 use hapax_store::{MemoKey, StoreError};
 use tokio_postgres::Statement;
@@ -13,10 +13,12 @@ use crate::row::{Part, Sheet, uuid};
 use crate::statements::Statements;
 use crate::tally::Tally;
 use crate::transaction::Transaction;
-use crate::{Fault, Settings};
+use crate::{Fault, SchemaName};
 
 /// The statements that write, ready on one connection.
 pub(crate) struct Writers {
+    /// Where they write.
+    schema: SchemaName,
     delete: Statement,
     tally: Statement,
     memos: Statement,
@@ -28,6 +30,7 @@ impl Writers {
         statements: &Statements,
     ) -> Result<Writers, Fault> {
         Ok(Writers {
+            schema: statements.schema.clone(),
             delete: transaction.prepare(&statements.delete).await?,
             tally: transaction.prepare(&statements.tally).await?,
             memos: transaction.prepare(&statements.keep_memos).await?,
@@ -120,7 +123,7 @@ pub(crate) enum Then {
 pub(crate) async fn save(
     transaction: &Transaction<'_>,
     writers: &Writers,
-    settings: &Settings,
+    rules: &Rules,
     moved: &[Moved],
     rest: Rest<'_>,
     then: Then,
@@ -129,14 +132,14 @@ pub(crate) async fn save(
     let mut removed: Vec<Uuid> = Vec::new();
     for moved in moved {
         match (&moved.before, &moved.after) {
-            (None, Some(stored)) => inserted.push(stored, &settings.rules),
+            (None, Some(stored)) => inserted.push(stored, rules),
             (Some(before), Some(stored)) => {
                 let is_same_body =
                     Arc::ptr_eq(&before.spec, &stored.job.spec) && before.key == stored.job.key;
                 if is_same_body {
-                    updated.push(stored, &settings.rules);
+                    updated.push(stored, rules);
                 } else {
-                    rewritten.push(stored, &settings.rules);
+                    rewritten.push(stored, rules);
                 }
             }
             (Some(before), None) => removed.push(uuid(before.id)),
@@ -144,10 +147,10 @@ pub(crate) async fn save(
         }
     }
     let tally = Tally::of(moved, rest.now);
-    let Writers { delete, tally: count, memos } = writers;
-    let insert = prepare(transaction, settings, &inserted).await.map_err(Fault::failed)?;
-    let rewrite = prepare(transaction, settings, &rewritten).await.map_err(Fault::failed)?;
-    let update = prepare(transaction, settings, &updated).await.map_err(Fault::failed)?;
+    let Writers { schema, delete, tally: count, memos } = writers;
+    let insert = prepare(transaction, schema, &inserted).await.map_err(Fault::failed)?;
+    let rewrite = prepare(transaction, schema, &rewritten).await.map_err(Fault::failed)?;
+    let update = prepare(transaction, schema, &updated).await.map_err(Fault::failed)?;
     // In this order, and the commit last: each future sends its message when it is first polled.
     let written = async {
         tokio::join! {
@@ -174,14 +177,14 @@ pub(crate) async fn save(
 /// The statement for a sheet that is not empty, ready.
 async fn prepare(
     transaction: &Transaction<'_>,
-    settings: &Settings,
+    schema: &SchemaName,
     sheet: &Sheet<'_>,
 ) -> Result<Option<Statement>, Fault> {
     if sheet.is_empty() {
         return Ok(None);
     }
     let shape = sheet.shape();
-    transaction.prepare_shape(shape, || settings.schema.statement(&shape.statement())).await.map(Some)
+    transaction.prepare_shape(shape, || schema.statement(&shape.statement())).await.map(Some)
 }
 
 async fn write(

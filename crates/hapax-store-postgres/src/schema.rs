@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 use tokio_postgres::types::ToSql;
 
 use crate::settings::SchemaName;
-use crate::{Fault, OpenError};
+use crate::{Fault, OpenError, mark};
 
 /// A step. Steps are never changed once they were released; others follow.
 struct Migration {
@@ -43,12 +43,22 @@ const LOCK: i64 = 0x0068_6170_6178;
 pub(crate) async fn migrate(client: &mut Client, schema: &SchemaName) -> Result<Vec<Step>, OpenError> {
     let failed = Fault::of("migrate the schema");
     let transaction = client.transaction().await.map_err(&failed)?;
+    let steps = migrate_in(&transaction, schema).await?;
+    transaction.commit().await.map_err(&failed)?;
+    Ok(steps)
+}
+
+/// The same within a transaction. Its lock is held until that ends.
+pub(crate) async fn migrate_in(
+    transaction: &tokio_postgres::Transaction<'_>,
+    schema: &SchemaName,
+) -> Result<Vec<Step>, OpenError> {
+    let failed = Fault::of("migrate the schema");
     transaction.query_one("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(&failed)?;
-    let steps = steps_from(known_version(&transaction, schema).await?, schema);
+    let steps = steps_from(known_version(transaction, schema).await?, schema);
     for step in &steps {
         transaction.batch_execute(&step.sql).await.map_err(&failed)?;
     }
-    transaction.commit().await.map_err(&failed)?;
     Ok(steps)
 }
 
@@ -58,10 +68,14 @@ pub(crate) async fn plan(client: &mut Client, schema: &SchemaName) -> Result<Vec
     Ok(steps_from(known_version(&transaction, schema).await?, schema))
 }
 
-async fn known_version(
+pub(crate) async fn known_version(
     transaction: &tokio_postgres::Transaction<'_>,
     schema: &SchemaName,
 ) -> Result<i32, OpenError> {
+    // The schema is there under another name, and must not be made a second time.
+    if mark::is_there(transaction, &schema.importing()).await? {
+        return Err(OpenError::Unfinished(schema.clone()));
+    }
     match version(transaction, schema).await? {
         found if found > VERSION => Err(OpenError::Newer { schema: schema.clone(), found, known: VERSION }),
         found => Ok(found),

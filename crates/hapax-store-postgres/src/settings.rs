@@ -71,6 +71,11 @@ impl SchemaName {
         &self.0
     }
 
+    /// What the schema is called while an import fills it: whoever looks for it under its own name finds nothing.
+    pub(crate) fn importing(&self) -> SchemaName {
+        SchemaName(format!("{}_importing", self.0).into())
+    }
+
     /// A statement of ours, which is written for the usual schema, for this one.
     pub(crate) fn statement(&self, sql: &str) -> String {
         sql.replace("hapax.", &format!("{}.", self.0))

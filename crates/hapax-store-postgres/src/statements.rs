@@ -6,6 +6,8 @@ use crate::settings::SchemaName;
 /// Every statement that the engine sends often.
 #[derive(Debug)]
 pub(crate) struct Statements {
+    /// Which one.
+    pub(crate) schema: SchemaName,
     pub(crate) try_lock: String,
     pub(crate) lock: String,
     pub(crate) numbers: String,
@@ -60,6 +62,7 @@ impl Statements {
             format!("SELECT {{columns}} FROM hapax.jobs j WHERE j.key = $1 AND j.key IS NOT NULL AND {part}")
         };
         Statements {
+            schema: schema.clone(),
             try_lock: of(
                 "SELECT n FROM unnest($1::bigint[]) AS u (n) WHERE NOT pg_try_advisory_xact_lock(n)",
             ),

@@ -1,5 +1,9 @@
 //! What can be wrong with the file or with SQLite.
 
+use std::sync::Arc;
+
+use hapax_store::portable::{ExportError, ImportError};
+
 /// Why the engine could not read or write its file.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
@@ -42,6 +46,18 @@ pub enum Fault {
         /// The row.
         seq: i64,
     },
+}
+
+impl From<Fault> for ExportError {
+    fn from(fault: Fault) -> ExportError {
+        ExportError::Store(Arc::new(fault))
+    }
+}
+
+impl From<Fault> for ImportError {
+    fn from(fault: Fault) -> ImportError {
+        ImportError::Store(Arc::new(fault))
+    }
 }
 
 impl Fault {

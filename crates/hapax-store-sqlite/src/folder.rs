@@ -49,6 +49,11 @@ pub(crate) fn prepare(dir: &Path) -> Result<Folder, OpenError> {
     Ok(folder)
 }
 
+/// Whether somebody made a database there.
+pub(crate) fn has_database(dir: &Path) -> Result<bool, OpenError> {
+    holds_nothing(&dir.join(DATABASE)).map(|is_nothing| !is_nothing)
+}
+
 impl Folder {
     /// Makes names durable: a file that is synced is lost all the same if its name is not.
     pub(crate) fn sync(&self) -> Result<(), OpenError> {

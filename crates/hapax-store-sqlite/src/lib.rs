@@ -41,6 +41,10 @@ mod syncer;
 mod tables;
 mod writer;
 
+mod mark;
+mod source;
+mod target;
+
 mod cache;
 mod index;
 mod memo;
@@ -55,5 +59,7 @@ mod draft;
 pub use fatal::{Fatal, FatalError};
 pub use fault::Fault;
 pub use open::{OpenError, Settings, WatchLog};
+pub use source::SqliteSource;
 pub use store::SqliteStore;
 pub use syncer::Durable;
+pub use target::SqliteTarget;

@@ -19,6 +19,8 @@ const INSERT: &str =
     "INSERT INTO memos (seq, name, fingerprint, since, status, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const SELECT: &str = "SELECT seq, name, fingerprint, since, status, body FROM memos WHERE seq = ?1";
 const SCAN: &str = "SELECT seq, name, fingerprint, since FROM memos ORDER BY seq";
+/// By age and then by the bytes of the name, whatever the order in which they were written.
+const BY_AGE: &str = "SELECT seq, name, fingerprint, since FROM memos ORDER BY since, name";
 const DELETE: &str = "DELETE FROM memos WHERE seq = ?1";
 
 /// A remembered answer with its name.
@@ -57,14 +59,35 @@ fn read_reply(row: &rusqlite::Row<'_>) -> Result<Remembered, Fault> {
 
 /// Shows what is remembered, without the answers.
 pub(crate) fn scan(db: &Connection, mut show: impl FnMut(MemoKey, KnownMemo)) -> Result<(), Fault> {
+    each(db, SCAN, |name, known| {
+        show(name, known);
+        Ok(())
+    })
+}
+
+/// Shows what is remembered, the oldest first. The answers are fetched one by one, so that only names are sorted.
+pub(crate) fn show_all<E: From<Fault>>(
+    db: &Connection,
+    mut show: impl FnMut(KeptMemo) -> Result<(), E>,
+) -> Result<(), E> {
+    each(db, BY_AGE, |name, KnownMemo { seq, since, fingerprint }| {
+        show(KeptMemo { name, fingerprint, since, reply: load(db, seq)? })
+    })
+}
+
+fn each<E: From<Fault>>(
+    db: &Connection,
+    sql: &str,
+    mut show: impl FnMut(MemoKey, KnownMemo) -> Result<(), E>,
+) -> Result<(), E> {
     let failed = Fault::of("scan memos");
-    let mut memos = db.prepare(SCAN).map_err(&failed)?;
+    let mut memos = db.prepare(sql).map_err(&failed)?;
     let mut rows = memos.query([]).map_err(&failed)?;
     while let Some(row) = rows.next().map_err(&failed)? {
         let cells = Cells::new(row, TABLE, COLUMNS)?;
         let fingerprint = cells.optional_bytes(2)?.ok_or_else(|| cells.damaged(2, "missing"))?;
         let known = KnownMemo { seq: cells.seq, since: cells.time(3)?, fingerprint };
-        show(MemoKey(cells.text(1)?.into()), known);
+        show(MemoKey(cells.text(1)?.into()), known)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use hapax_core::Rules;
 use hapax_store::CommitObserver;
+use hapax_store::portable::Census;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::oneshot;
 
@@ -21,7 +22,7 @@ use crate::rebuild::rebuild;
 use crate::sight::Sight;
 use crate::syncer::Syncer;
 use crate::writer::{REQUESTS_WAITING_MAX, Threads, Writer};
-use crate::{Durable, Fatal, Fault, SqliteStore, fatal, pragma, schema};
+use crate::{Durable, Fatal, Fault, SqliteStore, fatal, mark, pragma, schema};
 
 /// How long the write-ahead log becomes before it is copied back, and how long its file is from the start.
 const LOG_BYTES: u64 = 16 << 20;
@@ -88,6 +89,20 @@ pub enum OpenError {
     /// A log that belongs to a database which is gone: a new database would swallow it.
     #[error("{} is the log of a database that is not there: put that back, or remove the log", .0.display())]
     LogWithoutDatabase(PathBuf),
+    /// There is nothing that could be read.
+    #[error("there is no store in {}", .0.display())]
+    Nothing(PathBuf),
+    /// Something is there, where only an empty store will do.
+    #[error("{} is not empty: it holds {held}", .path.display())]
+    NotEmpty {
+        /// The file.
+        path: PathBuf,
+        /// What is there.
+        held: Census,
+    },
+    /// An import was begun and not finished.
+    #[error("an import into {} was begun and is not finished", .0.display())]
+    Unfinished(PathBuf),
     /// The system refused.
     #[error("could not {doing} {}", .path.display())]
     Io {
@@ -124,6 +139,7 @@ impl SqliteStore {
         let fault = |source| OpenError::Fault { path: folder.database.clone(), source };
         let db = connect(&folder.database).map_err(fault)?;
         check_format(&db, &folder)?;
+        check_finished(&db, &folder)?;
         let set_up = |connection: &Connection, pragmas: fn(&Connection) -> rusqlite::Result<()>| {
             pragmas(connection).map_err(Fault::of("set a pragma")).map_err(fault)
         };
@@ -164,13 +180,13 @@ impl SqliteStore {
 }
 
 /// Each connection stays with one thread at a time, so SQLite need not lock it.
-fn connect(path: &Path) -> Result<Connection, Fault> {
+pub(crate) fn connect(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(path, flags).map_err(Fault::of("open the file"))
 }
 
 /// Looks before anything is written.
-fn check_format(db: &Connection, folder: &Folder) -> Result<(), OpenError> {
+pub(crate) fn check_format(db: &Connection, folder: &Folder) -> Result<(), OpenError> {
     let path = || folder.database.clone();
     let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     // A disk, a lock or a right that is in the way says nothing about whose file it is.
@@ -190,6 +206,16 @@ fn check_format(db: &Connection, folder: &Folder) -> Result<(), OpenError> {
         return Err(OpenError::Newer { path: path(), found, known: schema::FORMAT });
     }
     Ok(())
+}
+
+/// Half of what another store held is not to be served.
+pub(crate) fn check_finished(db: &Connection, folder: &Folder) -> Result<(), OpenError> {
+    let path = || folder.database.clone();
+    match mark::read(db) {
+        Ok(None) => Ok(()),
+        Ok(Some(_)) => Err(OpenError::Unfinished(path())),
+        Err(source) => Err(OpenError::Fault { path: path(), source }),
+    }
 }
 
 /// A handle of our own on the log, for the syncer. It stays the right file: the log is only ever made new

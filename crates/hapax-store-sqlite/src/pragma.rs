@@ -45,6 +45,15 @@ const READER: &str = "PRAGMA cache_size = -4096; PRAGMA query_only = ON;";
 /// A checkpoint reads the log past the page cache.
 const CHECKPOINTER: &str = "PRAGMA cache_size = -256;";
 
+/// For whoever carries everything from or to elsewhere while no server runs: each commit is synced and the log copied
+/// back by SQLite itself, and what is sorted is sorted in files, since it may be larger than memory.
+const MOVER: &str = "
+    PRAGMA cache_size = -65536;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 2000;
+    PRAGMA temp_store = FILE;
+";
+
 pub(crate) fn new_file(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(NEW_FILE)
 }
@@ -62,6 +71,11 @@ pub(crate) fn reader(db: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn checkpointer(db: &Connection) -> rusqlite::Result<()> {
     every(db)?;
     db.execute_batch(CHECKPOINTER)
+}
+
+pub(crate) fn mover(db: &Connection) -> rusqlite::Result<()> {
+    every(db)?;
+    db.execute_batch(MOVER)
 }
 
 fn every(db: &Connection) -> rusqlite::Result<()> {

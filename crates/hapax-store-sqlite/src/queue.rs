@@ -9,15 +9,25 @@ use crate::row::statement;
 
 const PUT: &str = "INSERT INTO queues (name, paused, created_at) VALUES (?1, ?2, ?3) \
      ON CONFLICT (name) DO UPDATE SET paused = excluded.paused";
-const SCAN: &str = "SELECT rowid, name, paused, created_at FROM queues";
+const SCAN: &str = "SELECT rowid, name, paused, created_at FROM queues ORDER BY name";
 
 /// Writes what the index knows of the queue.
 pub(crate) fn write(db: &Connection, index: &Index, name: &QueueName) -> Result<(), Fault> {
     let Some(facts) = index.queue_facts(name) else { return Ok(()) };
-    let cells = (name.as_str(), facts.paused, facts.created_at.millis());
+    put(db, name, facts.paused, facts.created_at)
+}
+
+pub(crate) fn put(
+    db: &Connection,
+    name: &QueueName,
+    paused: bool,
+    created_at: Timestamp,
+) -> Result<(), Fault> {
+    let cells = (name.as_str(), paused, created_at.millis());
     statement(db, PUT)?.execute(cells).map_err(Fault::of("write a row of queues")).map(drop)
 }
 
+/// Shows every queue, by the bytes of its name.
 pub(crate) fn scan(db: &Connection, mut show: impl FnMut(QueueName, Queue)) -> Result<(), Fault> {
     let failed = Fault::of("scan queues");
     let mut queues = db.prepare(SCAN).map_err(&failed)?;

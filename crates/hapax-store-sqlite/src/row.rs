@@ -112,11 +112,29 @@ impl<'c> Saver<'c> {
 }
 
 /// Shows every job in the order of `seq`, without what can be large: arguments, metadata, results,
-/// failures and ledgers. Both tables are read side by side, so each row must meet its other half.
-pub(crate) fn scan(db: &Connection, mut show: impl FnMut(Stored) -> Result<(), Fault>) -> Result<(), Fault> {
+/// failures and ledgers.
+pub(crate) fn scan(db: &Connection, show: impl FnMut(Stored) -> Result<(), Fault>) -> Result<(), Fault> {
+    side_by_side(db, job::SCAN, status::SCAN, show)
+}
+
+/// Shows every job in the order of `seq`, with everything.
+pub(crate) fn show_all<E: From<Fault>>(
+    db: &Connection,
+    show: impl FnMut(Stored) -> Result<(), E>,
+) -> Result<(), E> {
+    side_by_side(db, job::ALL, status::ALL, show)
+}
+
+/// Both tables are read side by side, so each row must meet its other half.
+fn side_by_side<E: From<Fault>>(
+    db: &Connection,
+    jobs: &str,
+    statuses: &str,
+    mut show: impl FnMut(Stored) -> Result<(), E>,
+) -> Result<(), E> {
     let failed = Fault::of("scan the tables");
-    let mut jobs = db.prepare(job::SCAN).map_err(&failed)?;
-    let mut statuses = db.prepare(status::SCAN).map_err(&failed)?;
+    let mut jobs = db.prepare(jobs).map_err(&failed)?;
+    let mut statuses = db.prepare(statuses).map_err(&failed)?;
     let (mut jobs, mut statuses) = (jobs.query([]).map_err(&failed)?, statuses.query([]).map_err(&failed)?);
     loop {
         let body = jobs.next().map_err(&failed)?.map(job::read).transpose()?;
@@ -127,11 +145,11 @@ pub(crate) fn scan(db: &Connection, mut show: impl FnMut(Stored) -> Result<(), F
             (body, status) => {
                 let job_seq = body.map_or(Seq::MAX, |body| body.seq);
                 let status_seq = status.map_or(Seq::MAX, |status| status.seq);
-                return Err(if job_seq < status_seq {
+                return Err(E::from(if job_seq < status_seq {
                     Fault::Orphan { table: job::TABLE, other: status::TABLE, seq: job_seq }
                 } else {
                     Fault::Orphan { table: status::TABLE, other: job::TABLE, seq: status_seq }
-                });
+                }));
             }
         }
     }

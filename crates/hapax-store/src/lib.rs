@@ -10,6 +10,7 @@ mod memo;
 mod memory;
 mod op;
 mod page;
+pub mod portable;
 pub mod record;
 mod store;
 #[cfg(feature = "suite")]

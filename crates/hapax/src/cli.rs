@@ -1,5 +1,6 @@
 //! The command line. The same settings may stand in the environment and in a file; see `config.rs`.
 
+mod moving;
 mod operator;
 
 use std::path::PathBuf;
@@ -8,9 +9,11 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+pub(crate) use moving::{Export, Import, Place};
 pub(crate) use operator::{Confirmation, Explain, Filter, Keys, KeysAction, Release, Remote, Remove, Show};
 
 use crate::value::{Database, Listen, Schema, Span};
+use moving::{EXPORT_EXAMPLES, IMPORT_EXAMPLES};
 use operator::{EXPLAIN_EXAMPLES, KEYS_EXAMPLES};
 
 /// A durable background-job server: a job that was accepted is never lost, a job that is declared unique
@@ -30,6 +33,12 @@ pub(crate) enum Command {
     /// Bring the tables in a PostgreSQL database up to date; a server that may do so does it when it starts
     #[command(after_help = MIGRATE_EXAMPLES)]
     Migrate(Migrate),
+    /// Write everything that a store holds to a file: jobs, queues, remembered answers
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(Export),
+    /// Fill an empty store with what another one held
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(Import),
     /// Ask a server what would happen to a job if it was enqueued, and why
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
@@ -172,7 +181,8 @@ Examples:
   hapax serve                  listen on 127.0.0.1:8080, keep jobs in ./hapax-data
   hapax serve --help           everything that can be set
   hapax explain job.json       why would this job be a duplicate, and of which?
-  hapax keys --older-than P1D  which keys are held for more than a day?";
+  hapax keys --older-than P1D  which keys are held for more than a day?
+  hapax export jobs.ndjson     everything in ./hapax-data, for `hapax import` elsewhere";
 
 const MIGRATE_EXAMPLES: &str = "\
 Examples:

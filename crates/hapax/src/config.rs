@@ -12,11 +12,11 @@ use hapax_core::{Retention, Rules};
 use hapax_http::{ApiKey, Limits};
 use hapax_store_postgres::{DatabaseUrl, SchemaName};
 
-use crate::cli::{LogFormat, Serve, Settings};
+use crate::cli::{LogFormat, Place, Serve, Settings};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::keys;
-use crate::value::Listen;
+use crate::value::{Listen, Span};
 use keeper::{Asked, keeper};
 
 const PORT: u16 = 8080;
@@ -59,15 +59,37 @@ pub(crate) struct LogConfig {
 impl Config {
     /// What follows from the command line and the environment.
     pub(crate) fn load(serve: Serve, environment: Environment) -> Result<Config, Failure> {
-        let Serve { config, settings } = serve;
-        let file = match config {
-            Some(path) => file::read(&path)?,
-            None => Settings::default(),
+        Config::resolve(joined(serve, &environment)?, environment)
+    }
+
+    /// What keeps the jobs, and by which rules, for commands that do without a server. What `place` names wins over what a
+    /// server would be told.
+    pub(crate) fn kept(
+        place: Place,
+        serve: Serve,
+        environment: &Environment,
+    ) -> Result<(StoreConfig, Rules), Failure> {
+        let Place { data, database_url, database_schema, config } = place;
+        let serve = Serve { config: config.or(serve.config), settings: serve.settings };
+        let settings = joined(serve, environment)?;
+        let rules = rules(&settings, &limits(settings.max_job_bytes, settings.max_request_bytes));
+        if let Some(data) = data {
+            return Ok((StoreConfig::Embedded { data }, rules));
+        }
+        let kind = settings.store.filter(|_| database_url.is_none());
+        let asked = Asked {
+            database_url: database_url.or(settings.database_url),
+            database_schema: database_schema.or(settings.database_schema),
+            // A command has one connection, and hears of nothing.
+            listen_url: None,
+            database_connections: None,
         };
-        Config::resolve(settings.with_aliases(&environment)?.or(file), environment)
+        Ok((keeper(kind, settings.data, asked, environment)?, rules))
     }
 
     fn resolve(settings: Settings, environment: Environment) -> Result<Config, Failure> {
+        let limits = limits(settings.max_job_bytes, settings.max_request_bytes);
+        let rules = rules(&settings, &limits);
         let Settings {
             listen,
             data,
@@ -78,28 +100,17 @@ impl Config {
             listen_url,
             api_key_file,
             insecure,
-            visibility_timeout,
-            retain_completed,
-            retain_cancelled,
-            retain_discarded,
-            max_job_bytes,
-            max_request_bytes,
+            // These are in the rules and in the limits.
+            visibility_timeout: _,
+            retain_completed: _,
+            retain_cancelled: _,
+            retain_discarded: _,
+            max_job_bytes: _,
+            max_request_bytes: _,
             log,
             log_level,
             conformance,
         } = settings;
-        let limits = limits(max_job_bytes, max_request_bytes);
-        let Rules { visibility_timeout: usual, retention, joined_bytes_max: _ } = Rules::default();
-        let rules = Rules {
-            visibility_timeout: visibility_timeout.map_or(usual, |span| span.0),
-            retention: Retention {
-                completed: retain_completed.map_or(retention.completed, |span| span.0),
-                cancelled: retain_cancelled.map_or(retention.cancelled, |span| span.0),
-                discarded: retain_discarded.map_or(retention.discarded, |span| span.0),
-            },
-            // What a job takes over from duplicates makes it no larger than one that is sent.
-            joined_bytes_max: limits.job_bytes,
-        };
         let config = Config {
             listen: listen.map_or_else(|| on_this_machine(PORT), |listen| listen.0),
             store: keeper(
@@ -135,6 +146,31 @@ impl Config {
         at_most("max-job-bytes", job_bytes, JOB_BYTES_CEILING)?;
         at_most("max-request-bytes", request_bytes, REQUEST_BYTES_CEILING)?;
         exposure::check(self, insecure)
+    }
+}
+
+/// The command line and the environment, completed by the file.
+fn joined(serve: Serve, environment: &Environment) -> Result<Settings, Failure> {
+    let Serve { config, settings } = serve;
+    let file = match config {
+        Some(path) => file::read(&path)?,
+        None => Settings::default(),
+    };
+    Ok(settings.with_aliases(environment)?.or(file))
+}
+
+fn rules(settings: &Settings, limits: &Limits) -> Rules {
+    let Rules { visibility_timeout, retention, joined_bytes_max: _ } = Rules::default();
+    let given = |span: &Option<Span>, usual: Duration| span.as_ref().map_or(usual, |span| span.0);
+    Rules {
+        visibility_timeout: given(&settings.visibility_timeout, visibility_timeout),
+        retention: Retention {
+            completed: given(&settings.retain_completed, retention.completed),
+            cancelled: given(&settings.retain_cancelled, retention.cancelled),
+            discarded: given(&settings.retain_discarded, retention.discarded),
+        },
+        // What a job takes over from duplicates makes it no larger than one that is sent.
+        joined_bytes_max: limits.job_bytes,
     }
 }
 

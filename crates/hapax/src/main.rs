@@ -14,6 +14,7 @@ mod held_keys;
 mod keys;
 mod logging;
 mod migrate;
+mod moving;
 mod output;
 mod secret;
 mod serve;
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(serve) => return serve_until_stopped(*serve),
         Command::Migrate(migrate) => migrate::run(migrate),
+        Command::Export(asked) => moving::export(asked),
+        Command::Import(asked) => moving::import(asked),
         Command::Explain(explain) => explain::run(&explain),
         Command::Keys(keys) => held_keys::run(&keys),
     };

@@ -1,6 +1,6 @@
 //! `hapax migrate`: the tables in a database are brought up to date.
 
-use hapax_store_postgres::{DatabaseUrl, OpenError, Step, migrate, plan};
+use hapax_store_postgres::{DatabaseUrl, OpenError, SchemaName, Step, migrate, plan};
 
 use crate::cli::Migrate;
 use crate::failure::Failure;
@@ -33,6 +33,16 @@ fn said(steps: &[Step], schema: &str, database: &DatabaseUrl, dry_run: bool) -> 
 pub(crate) fn refused(database: &DatabaseUrl, error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::Newer { .. } => "run the version of hapax that migrated it, or a later one",
+        OpenError::Nothing(_) => "see that --database-url and --database-schema name the right one",
+        OpenError::Older { .. } => "bring it up to date with `hapax migrate`",
+        OpenError::NotEmpty { .. } => {
+            "an import needs a store without jobs: choose another schema with --database-schema"
+        }
+        OpenError::Unfinished(schema) => {
+            let hint = "run the same `hapax import` again with the same export, and it goes on where it was";
+            let hint = format!("{hint}; {}", way_out(schema));
+            return Failure::because(format!("could not use {database}"), error).hint(hint);
+        }
         OpenError::Database(_) => {
             "see that the database is up, that the URL is right, and that its user may create a schema; else let \
              somebody who may run `hapax migrate`"
@@ -40,4 +50,9 @@ pub(crate) fn refused(database: &DatabaseUrl, error: &OpenError) -> Failure {
         OpenError::Threads(_) => "the machine has no room for another thread",
     };
     Failure::because(format!("could not use {database}"), error).hint(hint)
+}
+
+/// How an import that was begun is given up.
+pub(crate) fn way_out(schema: &SchemaName) -> String {
+    format!("to give the import up, let PostgreSQL do `DROP SCHEMA {}_importing CASCADE`", schema.as_str())
 }

@@ -161,8 +161,17 @@ async fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Res
     }
 }
 
-fn not_opened(error: &OpenError) -> Failure {
+/// Why a folder cannot be used, and what to do about it.
+pub(crate) fn not_opened(error: &OpenError) -> Failure {
     let hint = match error {
+        OpenError::Nothing(_) => "see that --data names the right folder",
+        OpenError::NotEmpty { .. } => {
+            "an import needs a store without jobs: choose another folder with --data"
+        }
+        OpenError::Unfinished(_) => {
+            "run the same `hapax import` again with the same export, and it goes on where it was; to give the \
+             import up, delete the folder"
+        }
         OpenError::InUse(_) => {
             "another hapax serves this folder: stop it, or choose another folder with --data"
         }

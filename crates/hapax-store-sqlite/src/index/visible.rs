@@ -42,7 +42,7 @@ impl Queue {
         Queue { paused, ..Queue::new(created_at) }
     }
 
-    fn facts(&self, name: &QueueName) -> QueueFacts {
+    pub(crate) fn facts(&self, name: &QueueName) -> QueueFacts {
         let Queue { paused, created_at, counts } = *self;
         QueueFacts { name: name.clone(), paused, created_at, counts }
     }

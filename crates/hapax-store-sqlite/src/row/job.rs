@@ -31,6 +31,9 @@ pub(super) const SELECT: &str = "SELECT seq, id, type, queue, priority, created_
 /// The large columns come last in the table, so their pages are not even read.
 pub(super) const SCAN: &str = "SELECT seq, id, type, queue, priority, created_at, key, policy, options, \
      'null', NULL, NULL FROM jobs ORDER BY seq";
+/// Everything there is, for whoever carries it elsewhere.
+pub(super) const ALL: &str = "SELECT seq, id, type, queue, priority, created_at, key, policy, options, \
+     args, meta, extra FROM jobs ORDER BY seq";
 pub(super) const DELETE: &str = "DELETE FROM jobs WHERE seq = ?1";
 pub(super) const INSERT: &str = "INSERT INTO jobs (seq, id, type, queue, priority, created_at, key, policy, \
      options, args, meta, extra) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";

@@ -47,6 +47,10 @@ pub(super) const SELECT: &str = "SELECT seq, state, turn, attempt, fence, at, en
 pub(super) const SCAN: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
      started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
      reentered_beside, NULL, NULL, NULL FROM status ORDER BY seq";
+/// Everything there is, for whoever carries it elsewhere.
+pub(super) const ALL: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
+     started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
+     reentered_beside, result, errors, ledger FROM status ORDER BY seq";
 pub(super) const DELETE: &str = "DELETE FROM status WHERE seq = ?1";
 pub(super) const INSERT: &str = "INSERT INTO status (seq, state, turn, attempt, fence, at, enqueued_at, \
      activated_at, started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, \

@@ -14,7 +14,7 @@ pub(crate) struct Memos {
 }
 
 /// An answer that is remembered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// Since when.
     pub since: Timestamp,

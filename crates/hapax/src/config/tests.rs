@@ -171,3 +171,53 @@ fn settings_of_a_database_need_one() {
     assert!(failure.sentence().contains("DATABASE_URL cannot be used"), "{failure}");
     assert!(!failure.to_string().contains("secret"), "{failure}");
 }
+
+/// The store that `hapax export` is about, and how long completed jobs are kept in it, where a server would be told this.
+fn kept(flags: &[&str], served: &[&str], environment: &Environment) -> (StoreConfig, Duration) {
+    let Command::Export(export) = Cli::parse_from(["hapax", "export"].iter().chain(flags)).command else {
+        panic!("an export");
+    };
+    let Command::Serve(serve) = Cli::parse_from(["hapax", "serve"].iter().chain(served)).command else {
+        panic!("a server");
+    };
+    let (store, rules) = Config::kept(export.place, *serve, environment).unwrap();
+    (store, rules.retention.completed)
+}
+
+fn database_of(store: &StoreConfig) -> String {
+    match store {
+        StoreConfig::Postgres { database, schema, .. } => format!("{database} {}", schema.as_str()),
+        other => panic!("a database, not {other:?}"),
+    }
+}
+
+#[test]
+fn a_command_without_a_server_is_about_the_store_that_a_server_would_have() {
+    let none = Environment::default();
+    let settings = file("database-url = 'postgres://file/jobs'\nretain-completed = 'PT2S'\n");
+    let settings = settings.path().to_str().unwrap();
+    assert_eq!(kept(&[], &[], &none).0, StoreConfig::Embedded { data: "./hapax-data".into() });
+    assert_eq!(kept(&[], &["--data", "d"], &none).0, StoreConfig::Embedded { data: "d".into() });
+    let (store, completed) = kept(&["--config", settings], &["--database-schema", "mine"], &none);
+    assert_eq!(database_of(&store), "postgres://file:5432/jobs mine");
+    assert_eq!(completed, Duration::from_secs(2));
+    let environment = Environment { database_url: Some(Secret::new("postgres://env/jobs")), ..none };
+    assert_eq!(database_of(&kept(&[], &["--data", "d"], &environment).0), "postgres://env:5432/jobs hapax");
+}
+
+#[test]
+fn a_flag_names_another_store_whatever_a_server_would_be_told() {
+    let environment =
+        Environment { database_url: Some(Secret::new("postgres://env/jobs")), ..Environment::default() };
+    let settings = file("database-url = 'postgres://file/jobs'\ndatabase-schema = 'mine'\n");
+    let settings = settings.path().to_str().unwrap();
+    let folder = StoreConfig::Embedded { data: "d".into() };
+    for served in [&["--database-url", "postgres://flag/jobs"][..], &["--store", "memory"], &["--data", "e"]]
+    {
+        assert_eq!(kept(&["--data", "d", "--config", settings], served, &environment).0, folder);
+    }
+    let flags = ["--database-url", "postgres://mine/jobs"];
+    for served in [&[][..], &["--store", "memory"], &["--data", "e"]] {
+        assert_eq!(database_of(&kept(&flags, served, &environment).0), "postgres://mine:5432/jobs hapax");
+    }
+}

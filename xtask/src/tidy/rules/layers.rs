@@ -19,8 +19,16 @@ const LAYERS: &[Layer] = &[
     Layer { name: "hapax-http", may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-wire"] },
     Layer {
         name: "hapax-store-postgres",
-        // The last three for its tests: they compare its SQL functions with the HTTP binding.
-        may_use: &["hapax-core", "hapax-store", "hapax-pg-cluster", "hapax-broker", "hapax-http"],
+        // All but the first two for its tests: they compare its SQL functions with the HTTP binding, and move jobs from
+        // and to the other engine.
+        may_use: &[
+            "hapax-core",
+            "hapax-store",
+            "hapax-pg-cluster",
+            "hapax-broker",
+            "hapax-http",
+            "hapax-store-sqlite",
+        ],
     },
     Layer {
         name: "hapax",
