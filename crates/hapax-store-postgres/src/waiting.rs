@@ -90,7 +90,7 @@ impl Waiting {
         (!group.requests.is_empty()).then_some(group)
     }
 
-    /// A group is no longer under way.
+    /// The group with these locks has ended.
     pub(crate) fn end(&mut self, locks: &[Lock]) {
         for lock in locks {
             self.busy.remove(lock);

@@ -43,7 +43,7 @@ const LAYERS: &[Layer] = &[
         ],
     },
     // These stand outside: they see of the server what its users see.
-    Layer { name: "bench", may_use: &[] },
+    Layer { name: "bench", may_use: &["hapax-pg-cluster"] },
     Layer { name: "e2e", may_use: &["hapax-pg-cluster"] },
     Layer { name: "xtask", may_use: &[] },
 ];
