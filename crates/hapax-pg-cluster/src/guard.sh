@@ -73,7 +73,7 @@ remove_segment() {
 while read -r word primary; do
     case $word in
     init)
-        "$@" "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --no-locale --no-sync --no-instructions \
+        "$@" "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --no-locale --no-sync \
             </dev/null >>"$log" 2>&1 && echo done || echo failed
         ;;
     copy)
