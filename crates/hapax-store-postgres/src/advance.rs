@@ -6,9 +6,9 @@ use hapax_store::desk::{Desk, Moved, Numbered};
 use hapax_store::{Advance, MEMO_KEPT, StoreError};
 
 use crate::Fault;
-use crate::commit::{Ready, lay_new};
+use crate::commit::{Ready, lay_free};
 use crate::connect::Link;
-use crate::load::{Loaded, Wanted};
+use crate::load::Wanted;
 use crate::row;
 use crate::save::{Numbers, Rest, Then, save};
 use crate::store::Engine;
@@ -83,15 +83,7 @@ async fn lay_due(
         }
     }
     let others = wanted.load(transaction, &ready.load).await?;
-    for stored in due {
-        let id = row::uuid(stored.job.id);
-        let is_met = |held: &crate::load::Held| held.key.is_some() && held.key == stored.job.key;
-        // Whom it lets go or meets is locked by somebody else: it waits for the next call.
-        if !others.held.iter().any(|held| held.after == Some(id) || is_met(held)) {
-            desk.lay(stored);
-        }
-    }
-    lay_new(desk, Loaded { held: Vec::new(), ..others });
+    lay_free(desk, due, others);
     Ok(late)
 }
 

@@ -2,14 +2,14 @@
 
 use hapax_core::unique::Uniqueness;
 use hapax_core::{Delivery, Job, QueueName, State, StateSet, Timestamp, next_due};
-use hapax_store::desk::{Desk, Numbered};
+use hapax_store::desk::Desk;
 use hapax_store::{CLAIM_BYTES_MAX, Change, Claim, EXPIRED_PER_CLAIM_MAX, StoreError};
 use tokio_postgres::Statement;
 
 use crate::Fault;
-use crate::commit::{Ready, lay_new};
+use crate::commit::{Ready, lay_free};
 use crate::connect::Link;
-use crate::load::{Loaded, Wanted};
+use crate::load::Wanted;
 use crate::row;
 use crate::save::{Numbers, Rest, Then, save};
 use crate::store::Engine;
@@ -143,9 +143,7 @@ impl Round<'_> {
             self.add_others(&mut wanted, &stored.job);
         }
         let others = wanted.load(self.transaction, &self.ready.load).await?;
-        let is_free = |stored: &Numbered| !is_entangled(&stored.job, &others);
-        line.into_iter().filter(is_free).for_each(|stored| desk.lay(stored));
-        lay_new(desk, Loaded { held: Vec::new(), ..others });
+        lay_free(desk, line, others);
         desk.lay_queue(queue, false);
         Ok(())
     }
@@ -162,10 +160,4 @@ impl Round<'_> {
             wanted.add_key(key, watch, self.now);
         }
     }
-}
-
-/// Whether somebody else has locked a row that the job's change would need: then it is left in its line.
-fn is_entangled(job: &Job, others: &Loaded) -> bool {
-    let id = row::uuid(job.id);
-    others.held.iter().any(|held| held.after == Some(id) || (held.key.is_some() && held.key == job.key))
 }

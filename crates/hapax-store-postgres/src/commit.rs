@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{Job, JobId, StateSet, Timestamp};
-use hapax_store::desk::Desk;
+use hapax_store::desk::{Desk, Numbered};
 use hapax_store::record::policy;
 use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::Fault;
 use crate::connect::Link;
 use crate::fresh;
-use crate::load::{LoadStatements, Loaded, Wanted};
+use crate::load::{self, LoadStatements, Loaded, Wanted};
 use crate::locks::{self, Lock};
 use crate::memo;
 use crate::row::uuid;
@@ -205,6 +205,23 @@ pub(crate) fn lay_new(desk: &mut Desk, loaded: Loaded) {
             desk.lay(stored);
         }
     }
+}
+
+/// Lays jobs that are to change with whom they let go or meet, but for those of which somebody else has locked one: they wait
+/// for the next time, for else they would leave behind whoever waits for them.
+pub(crate) fn lay_free(desk: &mut Desk, jobs: Vec<Numbered>, mut others: Loaded) {
+    let is_entangled = |job: &Job| {
+        let id = uuid(job.id);
+        let holds_up =
+            |held: &load::Held| held.after == Some(id) || (held.key.is_some() && held.key == job.key);
+        others.held.iter().any(holds_up)
+    };
+    let entangled = jobs.iter().filter(|stored| is_entangled(&stored.job));
+    let entangled: HashSet<JobId> = entangled.map(|stored| stored.job.id).collect();
+    // They may have been fetched once more, among the others.
+    others.jobs.extend(jobs);
+    others.jobs.retain(|stored| !entangled.contains(&stored.job.id));
+    lay_new(desk, others);
 }
 
 /// How many places an operation may need.

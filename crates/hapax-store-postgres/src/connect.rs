@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_postgres::config::SslMode;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Notification, Statement};
 
 use crate::row::Shape;
@@ -176,6 +176,13 @@ pub(crate) async fn open(
     Ok(Link { client, statements: Mutex::default(), writers: Mutex::default(), unreplicated })
 }
 
+/// Whether it says that the wait for a synchronous standby was cut short. Other warnings have the same code, such as the one
+/// about the version of collations that comes with every connection after an upgrade of the machine.
+fn is_of_the_standby(notice: &DbError) -> bool {
+    *notice.code() == SqlState::WARNING
+        && notice.routine().is_none_or(|routine| routine == "SyncRepWaitForLSN")
+}
+
 /// Moves the messages of a connection until it ends. It ends when its client is gone.
 async fn drive<S, T>(
     mut connection: Connection<S, T>,
@@ -188,8 +195,7 @@ async fn drive<S, T>(
     // An error ends it too; whoever waits for an answer on it hears of that.
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         match message {
-            // The wait for a synchronous standby was cut short.
-            AsyncMessage::Notice(notice) if *notice.code() == SqlState::WARNING => {
+            AsyncMessage::Notice(notice) if is_of_the_standby(&notice) => {
                 unreplicated.store(true, Ordering::Release);
             }
             AsyncMessage::Notification(word) => {

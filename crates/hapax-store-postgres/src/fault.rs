@@ -89,6 +89,16 @@ impl Fault {
         })
     }
 
+    /// Whether the database had no room for so many locks.
+    pub(crate) fn is_of_room(&self) -> bool {
+        self.state().is_some_and(|state| *state == SqlState::OUT_OF_MEMORY)
+    }
+
+    /// Whether the server's role may not do this.
+    pub(crate) fn is_of_a_right(&self) -> bool {
+        self.state().is_some_and(|state| *state == SqlState::INSUFFICIENT_PRIVILEGE)
+    }
+
     /// Whether the request waited for a lock as long as it may.
     pub(crate) fn is_of_a_lock(&self) -> bool {
         self.state().is_some_and(|state| *state == SqlState::LOCK_NOT_AVAILABLE)

@@ -118,7 +118,7 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
             link.give_up(fault);
         }
         match fault {
-            Some(fault) if fault.is_of_the_moment() || fault.is_of_a_lock() => {
+            Some(fault) if fault.is_of_the_moment() || fault.is_of_a_lock() || fault.is_of_room() => {
                 return Err(Undone::Together);
             }
             Some(fault) if fault.is_of_the_connection() && !is_last => {}

@@ -20,6 +20,8 @@ use crate::{DatabaseClock, Fault, SchemaName, Settings};
 const REQUESTS_WAITING_MAX: usize = 8192;
 /// How many requests wait for the locks of others at a time.
 const PATIENT_MAX: usize = 4;
+/// How many requests that share no transaction are carried out at a time.
+const RARE_MAX: usize = 2;
 /// Decisions are quick and the rest is waiting, so that few threads suffice.
 const THREADS: usize = 2;
 
@@ -105,6 +107,7 @@ async fn reach(settings: Settings, handle: runtime::Handle) -> Result<Engine, Op
         pool,
         statements,
         patient,
+        rare: Semaphore::new(RARE_MAX),
         crowds: Crowds::default(),
         tasks,
         clock,

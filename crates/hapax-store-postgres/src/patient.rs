@@ -27,7 +27,8 @@ const TRIES_MAX: usize = 20;
 pub(crate) async fn alone(engine: &Engine, ops: Vec<Op>) -> Result<Vec<Answer>, StoreError> {
     let request = [ops];
     // Few at a time: they hold connections while they wait.
-    let _place = engine.patient.acquire().await.map_err(|_| StoreError::Closed)?;
+    let places = if request::are_simple(&request[0]) { &engine.patient } else { &engine.rare };
+    let _place = places.acquire().await.map_err(|_| StoreError::Closed)?;
     for _ in 0..TRIES_MAX {
         let link = engine.pool.connection().await.map_err(Fault::failed)?;
         match attempt(engine, &link, &request).await {

@@ -28,6 +28,8 @@ pub(crate) struct Engine {
     pub(crate) statements: Statements,
     /// Places for requests that wait for the locks of others.
     pub(crate) patient: Semaphore,
+    /// Places for requests that share no transaction with others.
+    pub(crate) rare: Semaphore,
     pub(crate) crowds: Crowds,
     pub(crate) tasks: Tasks,
     pub(crate) clock: DatabaseClock,

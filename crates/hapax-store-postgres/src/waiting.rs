@@ -14,6 +14,10 @@ pub(crate) const JOBS_MAX: usize = 2048;
 /// How many bytes one transaction writes at most, unless a single request has more.
 const BYTES_MAX: usize = 4 << 20;
 
+/// How many locks those who are under way have together, unless a single group has more: PostgreSQL has room for some 10,000
+/// with its usual settings, for everybody.
+const LOCKS_MAX: usize = 4096;
+
 /// Requests in the order in which they came.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
@@ -66,8 +70,10 @@ impl Waiting {
         let mut met: HashSet<Lock> = HashSet::new();
         while let Some(request) = self.requests.pop_front() {
             let sum = total.plus(request.weight);
+            let locks = self.busy.len() + group.locks.len();
             let is_full = sum.jobs > JOBS_MAX || sum.bytes > BYTES_MAX;
-            if is_full && !group.requests.is_empty() {
+            let is_crowded = locks > 0 && locks + request.locks.len() > LOCKS_MAX;
+            if is_crowded || (is_full && !group.requests.is_empty()) {
                 self.requests.push_front(request);
                 break;
             }
@@ -95,5 +101,50 @@ impl Waiting {
         for lock in locks {
             self.busy.remove(lock);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hapax_core::{Event, JobId, Timestamp};
+    use hapax_store::{Action, Op};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn step(n: i64) -> Commit {
+        let now = Timestamp::from_millis(n);
+        let action = Action::Step { id: JobId::new(now, [0; 10]), event: Event::Cancel };
+        Commit { ops: vec![Op { now, action }], caller: oneshot::channel().0 }
+    }
+
+    fn waiting(jobs: impl IntoIterator<Item = i64>) -> Waiting {
+        let mut waiting = Waiting::default();
+        jobs.into_iter().for_each(|n| waiting.push(step(n)));
+        waiting
+    }
+
+    #[test]
+    fn who_meets_somebody_under_way_waits_for_its_end_and_nobody_overtakes_it() {
+        let mut waiting = waiting([1]);
+        let first = waiting.next_group().unwrap();
+        for n in [1, 2, 1] {
+            waiting.push(step(n));
+        }
+        assert_eq!(waiting.next_group().map(|group| group.requests.len()), Some(1), "the job 2");
+        assert!(waiting.next_group().is_none());
+        assert_eq!(waiting.jobs(), 2);
+        waiting.end(&first.locks);
+        assert_eq!(waiting.next_group().map(|group| group.requests.len()), Some(2));
+        assert!(waiting.is_empty());
+    }
+
+    #[test]
+    fn those_under_way_have_only_so_many_locks_together() {
+        let mut waiting = waiting(0..5000);
+        let groups: Vec<Group> = std::iter::from_fn(|| waiting.next_group()).collect();
+        assert_eq!(groups.iter().map(|group| group.locks.len()).collect::<Vec<_>>(), [2048, 2048]);
+        waiting.end(&groups[0].locks);
+        assert_eq!(waiting.next_group().map(|group| group.requests.len()), Some(5000 - 4096));
     }
 }

@@ -110,6 +110,12 @@ fn lock_of(key: &str) -> String {
     format!("SELECT pg_advisory_xact_lock({number})")
 }
 
+/// One that the database resolves at the cost of a server is tried again, and nobody would notice.
+fn expect_no_deadlock() {
+    let log = std::fs::read_to_string(Cluster::shared().log()).unwrap();
+    assert!(!log.contains("deadlock detected"), "{log}");
+}
+
 #[test]
 fn a_held_key_holds_up_its_own_requests_only() {
     let rig = rig();
@@ -211,6 +217,46 @@ fn a_step_and_a_duplicate_that_wait_for_the_same_jobs_do_not_wait_in_a_circle() 
         Ok(Done::Enqueued(admission)) => assert_eq!(admission.job.id, waiting),
         other => panic!("{other:?}"),
     }
-    let log = std::fs::read_to_string(Cluster::shared().log()).unwrap();
-    assert!(!log.contains("deadlock detected"), "{log}");
+    expect_no_deadlock();
+}
+
+#[test]
+fn a_job_does_not_end_by_itself_while_somebody_holds_its_successor() {
+    let rig = rig();
+    let now = rig.store.clock().now();
+    let mut incoming = draft::incoming(now, 1, None);
+    incoming.spec.retry.max_attempts = 1;
+    let running = incoming.id;
+    assert!(rig.act(draft::enqueue(now, incoming)).is_ok());
+    assert_eq!(rig.fetch(1), [running]);
+    let waiting = rig.create(2, "b");
+    let wait_for =
+        format!("UPDATE hapax.jobs SET state = 'pending', after = '{running}' WHERE id = '{waiting}'");
+    rig.database.query(&wait_for).unwrap();
+    let mut session = rig.session(&[&format!("SELECT FROM hapax.jobs WHERE id = '{waiting}' FOR UPDATE")]);
+    let later = now + std::time::Duration::from_hours(1);
+    let advance = || wait(rig.store.advance(later, 100, hapax_core::Chance(0))).unwrap();
+    advance();
+    assert_eq!(rig.job(running).state(), State::Active);
+    session.query("COMMIT").unwrap();
+    advance();
+    assert_eq!(rig.job(running).state(), State::Discarded);
+    assert_eq!(rig.job(waiting).state(), State::Available);
+}
+
+#[test]
+fn who_completes_a_job_and_then_wants_its_key_does_not_wait_in_a_circle() {
+    let rig = rig();
+    let running = rig.create(1, "a");
+    assert_eq!(rig.fetch(1), [running]);
+    let lease = "01".repeat(16);
+    let mut session = rig.session(&[&format!("SELECT hapax.complete('{running}', '{lease}', NULL)")]);
+    let duplicate = rig.act_apart(rig.enqueue(2, "a").0);
+    rig.expect_waiting(1);
+    // As an enqueue of the next job with that key does.
+    session.query(&lock_of("a")).unwrap();
+    session.query("COMMIT").unwrap();
+    assert!(duplicate.join().unwrap().is_ok());
+    assert_eq!(rig.job(running).state(), State::Completed);
+    expect_no_deadlock();
 }

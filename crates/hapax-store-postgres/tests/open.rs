@@ -115,6 +115,21 @@ fn a_role_that_may_not_create_anything_can_serve_what_is_up_to_date() {
     assert_eq!(waiting(&store), 1);
     let now = store.clock().now();
     assert!(wait(store.advance(now, 10, hapax_core::Chance(0))).unwrap().changes.is_empty());
+    database.query("REVOKE ALL ON ALL FUNCTIONS IN SCHEMA hapax FROM PUBLIC").unwrap();
+    enqueue(&store, 2);
+    assert_eq!(waiting(&store), 2);
+}
+
+#[test]
+fn a_warning_that_comes_with_every_connection_makes_no_commit_doubtful() {
+    let database = Cluster::shared().database();
+    // Before PostgreSQL 15 there is no such column, and no such warning.
+    let outdated = "DO $$ BEGIN UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database(); \
+         EXCEPTION WHEN undefined_column THEN NULL; END $$";
+    database.query(outdated).unwrap();
+    let store = open(&database.url());
+    enqueue(&store, 1);
+    assert_eq!(waiting(&store), 1);
 }
 
 #[test]

@@ -251,6 +251,8 @@ DECLARE
 BEGIN
     IF job_id IS NULL THEN PERFORM hapax.fault('job_id', 'is required: the id of the job'); END IF;
     IF lease IS NULL THEN PERFORM hapax.fault('lease', 'is required: the lease of the fetched job'); END IF;
+    -- The key first, as those take it who enqueue: else one could hold the job and wait for the key, and the other the reverse.
+    PERFORM pg_advisory_xact_lock(hapax.lock_of(w.key)) FROM hapax.jobs w WHERE w.id = job_id AND w.key IS NOT NULL;
     SELECT w.* INTO j FROM hapax.jobs w WHERE w.id = job_id FOR UPDATE;
     IF j.id IS NULL THEN
         PERFORM hapax.refuse(404, 'not_found', 'no job has the id ' || job_id,
