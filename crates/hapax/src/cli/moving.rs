@@ -74,12 +74,14 @@ Examples:
   hapax export --data ./hapax-data | gzip > jobs.ndjson.gz
   HAPAX_DATABASE_URL=postgres://hapax@db/jobs hapax export jobs.ndjson
 
-Without a flag that names a store, the environment and --config say where it is, as for `hapax serve`. A flag wins over
-them, so that --data means the folder even where HAPAX_DATABASE_URL is set.
+Without a flag that names a store, the environment and --config say where it is, as for `hapax
+serve`. A flag wins over them, so that --data means the folder even where HAPAX_DATABASE_URL is
+set.
 
-A folder is exported while no server runs on it. A database is exported as it is at one moment, while servers go on.
-The file holds everything, secrets in arguments and leases too: it is readable by its owner only. It has its name when it
-is whole; until then it is FILE.partial. An export that was cut short starts over.
+A folder is exported while no server runs on it. A database is exported as it is at one moment,
+while servers go on. The file holds everything, secrets in arguments and leases too: it is
+readable by its owner only. It has its name when it is whole; until then it is FILE.partial. An
+export that was cut short starts over.
 
 The summary has counts and a checksum. They are the same again when the imported store is exported.";
 
@@ -90,12 +92,12 @@ Examples:
   gunzip -c jobs.ndjson.gz | hapax import --data ./new-folder
   hapax export --data ./hapax-data | hapax import --database-url postgres://hapax@db/jobs
 
-The store must be empty: no jobs, no queues, no remembered answers. No server can use it until the import is finished.
-An import that was cut short, by whatever, goes on where it was when the same command is given again with the same
-export. Servers refuse the store until then.
+The store must be empty: no jobs, no queues, no remembered answers. No server can use it until
+the import is finished. An import that was cut short, by whatever, goes on where it was when
+the same command is given again with the same export. Servers refuse the store until then.
 
-Retention is stored with finished jobs in PostgreSQL: let HAPAX_RETAIN_COMPLETED and the like, or --config, say what they
-say to the servers.
+Retention is stored with finished jobs in PostgreSQL: let HAPAX_RETAIN_COMPLETED and the like,
+or --config, say what they say to the servers.
 
 Exit codes:
   0  everything is there
