@@ -1,7 +1,8 @@
 //! The shared engine: PostgreSQL for truth and for locks, any number of servers on one database.
 //!
 //! ```text
-//! callers ─▶ commit lane ─▶ one transaction: lock keys, fetch and lock rows, decide on a desk, write, commit
+//! callers ─▶ commit lane ─▶ new jobs that meet nobody: one statement that looks, stores and commits
+//!        │         ├ else one transaction: lock keys, fetch and lock rows, decide on a desk, write, commit
 //!        │         └ who met a lock ─▶ patient lane: the same, one request at a time, waiting for its locks
 //!        ├─▶ claim lane ─▶ one transaction: skip locked rows, decide, write, commit
 //!        └─▶ reads

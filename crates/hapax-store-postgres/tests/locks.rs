@@ -260,3 +260,20 @@ fn who_completes_a_job_and_then_wants_its_key_does_not_wait_in_a_circle() {
     assert_eq!(rig.job(running).state(), State::Completed);
     expect_no_deadlock();
 }
+
+#[test]
+fn a_queue_is_paused_however_many_wait_for_keys_that_others_hold() {
+    let rig = rig();
+    let keys: Vec<String> = (1..=6).map(|n| format!("held {n}")).collect();
+    let locks: Vec<String> = keys.iter().map(|key| lock_of(key)).collect();
+    let mut session = rig.session(&locks.iter().map(String::as_str).collect::<Vec<_>>());
+    let waiting: Vec<JoinHandle<Answer>> =
+        (1..).zip(&keys).map(|(n, key)| rig.act_apart(rig.enqueue(n, key).0)).collect();
+    // All places for those who wait are taken.
+    rig.expect_waiting(4);
+    let now = rig.store.clock().now();
+    assert!(rig.act(Op { now, action: Action::Pause(QueueName::default_queue()) }).is_ok());
+    assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
+    session.query("COMMIT").unwrap();
+    assert!(waiting.into_iter().all(|waiting| waiting.join().unwrap().is_ok()));
+}
