@@ -1,10 +1,18 @@
 //! The only place of the benchmark that reads a clock or waits.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Result;
 
 #[expect(clippy::disallowed_methods, reason = "measuring elapsed time is what a benchmark is for")]
 pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+/// A moment as the server's clock will show it, in the notation of the wire.
+#[expect(clippy::disallowed_methods, reason = "jobs are scheduled by the calendar")]
+pub(crate) fn moment_in(span: Duration) -> Result<String> {
+    Ok(jiff::Timestamp::try_from(SystemTime::now() + span)?.to_string())
 }
 
 #[expect(clippy::disallowed_methods, reason = "between two looks at a child process that is starting")]

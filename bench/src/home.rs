@@ -55,7 +55,11 @@ impl Home {
 /// A cluster that keeps what it says, with the memory that a small server of its own would get.
 pub(crate) fn cluster() -> Result<Arc<Cluster>> {
     let settings = ["shared_buffers = 1GB", "max_wal_size = 8GB"].map(str::to_owned).to_vec();
-    Ok(Arc::new(Cluster::start(&hapax_pg_cluster::Options { durable: true, settings })?))
+    Ok(Arc::new(Cluster::start(&hapax_pg_cluster::Options {
+        durable: true,
+        settings,
+        environment: Vec::new(),
+    })?))
 }
 
 /// Copies a directory of files, synced: dirty pages would be written back during the next measurement.

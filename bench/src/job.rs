@@ -1,5 +1,7 @@
 //! The bodies that are sent: jobs of about 450 bytes, batches of them, fetches and acks.
 
+use std::time::Duration;
+
 use crate::request::{ID_WIDTH, NUMBER_WIDTH, Shape};
 
 pub(crate) const JOB_BYTES: usize = 450;
@@ -27,21 +29,25 @@ impl Policy {
 }
 
 pub(crate) fn single(queue: &str, policy: Policy) -> Shape {
-    let body = job(queue, policy);
+    let body = job(queue, &policy.json());
     let holes = vec![number_offset(&body)];
     Shape { path: "/ojs/v1/jobs".into(), body, holes }
 }
 
 pub(crate) fn batch(queue: &str, policy: Policy, count: usize) -> Shape {
-    let job = job(queue, policy);
-    let offset = number_offset(&job);
+    mixed_batch(queue, std::iter::repeat_n(policy.json(), count))
+}
+
+/// A batch of jobs with further options, each with its own: members with a comma before each.
+pub(crate) fn mixed_batch(queue: &str, options: impl Iterator<Item = String>) -> Shape {
     let mut body = br#"{"jobs":["#.to_vec();
-    let mut holes = Vec::with_capacity(count);
-    for index in 0..count {
-        if index > 0 {
+    let mut holes = Vec::new();
+    for options in options {
+        if !holes.is_empty() {
             body.push(b',');
         }
-        holes.push(body.len() + offset);
+        let job = job(queue, &options);
+        holes.push(body.len() + number_offset(&job));
         body.extend_from_slice(&job);
     }
     body.extend_from_slice(b"]}");
@@ -49,7 +55,13 @@ pub(crate) fn batch(queue: &str, policy: Policy, count: usize) -> Shape {
 }
 
 pub(crate) fn fetch(queue: &str) -> Shape {
-    let body = format!(r#"{{"queues":["{queue}"],"count":1,"worker_id":"bench"}}"#).into_bytes();
+    patient_fetch(queue, Duration::ZERO)
+}
+
+/// A fetch that waits if there is nothing.
+pub(crate) fn patient_fetch(queue: &str, wait: Duration) -> Shape {
+    let wait = if wait.is_zero() { String::new() } else { format!(r#","wait_ms":{}"#, wait.as_millis()) };
+    let body = format!(r#"{{"queues":["{queue}"],"count":1,"worker_id":"bench"{wait}}}"#).into_bytes();
     Shape { path: "/ojs/v1/workers/fetch".into(), body, holes: Vec::new() }
 }
 
@@ -70,13 +82,19 @@ pub(crate) fn number_in(answer: &[u8]) -> Option<u64> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// One job, padded so that every policy costs the same bytes on the wire.
-fn job(queue: &str, policy: Policy) -> Vec<u8> {
+/// The number that an answer gives for that member, where it stands first.
+pub(crate) fn count_in(answer: &[u8], member: &str) -> Option<u64> {
+    let rest = after(answer, format!(r#""{member}":"#).as_bytes())?;
+    let digits = rest.split(|byte| !byte.is_ascii_digit()).next()?;
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// One job, padded so that all cost the same bytes on the wire, whatever their options.
+fn job(queue: &str, options: &str) -> Vec<u8> {
     let number = "0".repeat(NUMBER_WIDTH);
     let render = |pad: &str| {
         format!(
-            r#"{{"type":"bench.job","args":[{{"n":{number},"pad":"{pad}"}}],"options":{{"queue":"{queue}"{}}}}}"#,
-            policy.json()
+            r#"{{"type":"bench.job","args":[{{"n":{number},"pad":"{pad}"}}],"options":{{"queue":"{queue}"{options}}}}}"#
         )
     };
     let bare = render("").len();
@@ -118,6 +136,8 @@ mod tests {
         let answer = br#"{"jobs":[{"id":"0197a2b4-0000-7000-8000-000000000001","args":[{"n":1000000007}]}]}"#;
         assert_eq!(id_in(answer).as_ref(), Some(b"0197a2b4-0000-7000-8000-000000000001"));
         assert_eq!(number_in(answer), Some(1_000_000_007));
+        assert_eq!(count_in(answer, "n"), Some(1_000_000_007));
+        assert_eq!(count_in(answer, "id"), None);
         assert_eq!(id_in(br#"{"jobs":[]}"#), None);
     }
 }

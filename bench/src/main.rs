@@ -14,13 +14,19 @@ mod holders;
 mod home;
 mod inserts;
 mod job;
+mod limits;
+mod listen;
+mod listeners;
 mod load;
+mod ordering;
 mod pairs;
 mod pipeline;
+mod question;
 mod report;
 mod request;
 mod row;
 mod run;
+mod scheduled;
 mod script;
 mod server;
 mod stored;
@@ -38,6 +44,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::case::Case;
 use crate::load::Pace;
+use crate::question::Question;
 use crate::run::Settings;
 use crate::server::Binary;
 
@@ -50,6 +57,15 @@ enum Task {
     Echo {
         #[arg(long)]
         listen: SocketAddr,
+    },
+    /// Listeners to a queue; `run` starts them.
+    Listen {
+        #[arg(long)]
+        address: SocketAddr,
+        #[arg(long)]
+        queue: String,
+        #[arg(long)]
+        count: usize,
     },
 }
 
@@ -77,7 +93,7 @@ struct RunArguments {
     #[arg(long)]
     stored: Option<u64>,
     /// Only the cases whose name contains this: enqueue, unique, duplicates, fetch-ack, end-to-end, batch;
-    /// or holders, or churn on PostgreSQL: what jobs leave behind in the tables.
+    /// holders, scheduled, limits, ordering, listeners; or churn on PostgreSQL: what jobs leave behind in the tables.
     #[arg(long)]
     only: Option<String>,
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
@@ -106,6 +122,10 @@ fn perform(task: Task) -> Result<ExitCode> {
             // One thread: the generator must leave the cores to what it measures.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(measure(arguments))
+        }
+        Task::Listen { address, queue, count } => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(listen::run(address, &queue, count)).map(|()| ExitCode::SUCCESS)
         }
         Task::Echo { listen } => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -162,13 +182,15 @@ fn settings(arguments: RunArguments) -> Result<Settings> {
     }
     let only = only.unwrap_or_default();
     let cases: Vec<Case> = Case::ALL.into_iter().filter(|case| case.name().contains(&only)).collect();
-    let holders = holders::NAME.contains(&only);
-    let churn = postgres && churn::NAME.contains(&only);
-    ensure!(holders || churn || !cases.is_empty(), "no case is called {only}");
+    let stored = stored.unwrap_or(if quick { 100_000 } else { 1_000_000 });
+    let is_asked = |question: &Question| {
+        question.name().contains(&only) && (*question != Question::Churn || (postgres && stored > 0))
+    };
+    let questions: Vec<Question> = Question::ALL.into_iter().filter(is_asked).collect();
+    ensure!(!questions.is_empty() || !cases.is_empty(), "no case is called {only}");
     ensure!(rounds > 0 && !connections.contains(&0), "rounds and connections start at 1");
     let length = Duration::try_from_secs_f64(seconds.unwrap_or(if quick { 0.5 } else { 2.0 }))?;
     let pace = Pace { warm_up: (length / 5).max(Duration::from_millis(200)), length };
-    let stored = stored.unwrap_or(if quick { 100_000 } else { 1_000_000 });
     let directory = arguments.directory.unwrap_or(beside);
-    Ok(Settings { server, postgres, cases, holders, churn, connections, rounds, pace, stored, directory })
+    Ok(Settings { server, postgres, cases, questions, connections, rounds, pace, stored, directory })
 }

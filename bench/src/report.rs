@@ -3,7 +3,9 @@
 
 use serde::Serialize;
 
-use crate::churn::Churn;
+use crate::limits::Limits;
+use crate::listeners::Listeners;
+use crate::question::{Findings, Question};
 use crate::row::{Cell, Row};
 use crate::stored::Start;
 use crate::targets::{Bound, Target, Verdict};
@@ -17,7 +19,7 @@ pub(crate) struct Results {
     pub(crate) sync_us: f64,
     pub(crate) bare: Vec<BareCeiling>,
     pub(crate) start: Option<Start>,
-    pub(crate) churn: Option<Churn>,
+    pub(crate) findings: Findings,
     pub(crate) rows: Vec<Row>,
     pub(crate) failures: Vec<Failure>,
     pub(crate) targets: Vec<Target>,
@@ -34,7 +36,8 @@ pub(crate) struct BareCeiling {
 #[derive(Debug, Serialize)]
 pub(crate) struct Failure {
     pub(crate) case: &'static str,
-    pub(crate) connections: usize,
+    /// Of a case of the table.
+    pub(crate) connections: Option<usize>,
     pub(crate) error: String,
 }
 
@@ -93,6 +96,41 @@ pub(crate) fn row(row: &Row) {
 
 pub(crate) fn failure(cell: Cell, error: &str) {
     println!("{:<11} {:>5} FAILED: {error}", cell.case.name(), cell.connections);
+}
+
+pub(crate) fn unanswered(question: Question, error: &str) {
+    println!("{:<11} FAILED: {error}", question.name());
+}
+
+/// What was found out beside the table.
+pub(crate) fn findings(findings: &Findings) {
+    println!();
+    if let Some(scheduled) = findings.scheduled {
+        println!("{} jobs due at one moment: all available {:.2} s later", scheduled.jobs, scheduled.seconds);
+    }
+    if let Some(limits) = findings.limits {
+        let Limits { keys, plain_per_second: plain, .. } = limits;
+        println!(
+            "claims/s without rate limits: {plain:.0}; under {keys} of them: {:.0} by concurrency, {:.0} by rate",
+            limits.concurrency_per_second, limits.rate_per_second
+        );
+    }
+    for ordered in &findings.ordering {
+        println!(
+            "fetched and acked under {} ordering keys: {:.0} jobs/s",
+            ordered.keys, ordered.jobs_per_second
+        );
+    }
+    if let Some(listeners) = findings.listeners {
+        let Listeners { count, bytes_each, .. } = listeners;
+        println!("{count} listeners, {bytes_each} bytes of memory each, and what enqueues notice of them:");
+        let Listeners { alone_per_second: before, beside_per_second: after, .. } = listeners;
+        println!("  to another queue: {after:.0}/s, without them {before:.0}/s");
+        let Listeners { paced_alone_us: before, paced_us: after, .. } = listeners;
+        println!("  to their queue, one at a time: {after:.0} us, without them {before:.0} us (medians)");
+        let Listeners { heard_alone_per_second: before, heard_per_second: after, .. } = listeners;
+        println!("  to their queue, as fast as can be: {after:.0}/s, without them {before:.0}/s");
+    }
 }
 
 pub(crate) fn legend() {

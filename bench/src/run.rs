@@ -1,5 +1,7 @@
 //! A run: for every case the ceilings and the server by turns, round after round.
 
+mod answers;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -13,11 +15,10 @@ use crate::append::Append;
 use crate::bare::Bare;
 use crate::case::Case;
 use crate::child::Listening;
-use crate::churn::{self, Churn};
-use crate::holders;
 use crate::home::{self, Home};
 use crate::inserts::Inserts;
 use crate::load::{Load, Pace};
+use crate::question::Question;
 use crate::report::{self, Failure, Results};
 use crate::request::Numbers;
 use crate::row::{self, Cell, Round, Row};
@@ -33,10 +34,8 @@ pub(crate) struct Settings {
     /// Whether the servers share a database instead of having a folder each.
     pub(crate) postgres: bool,
     pub(crate) cases: Vec<Case>,
-    /// Whether to compare keys with many and with few finished holders.
-    pub(crate) holders: bool,
-    /// Whether to look at what jobs leave behind in a database.
-    pub(crate) churn: bool,
+    /// What to find out beside the table.
+    pub(crate) questions: Vec<Question>,
     pub(crate) connections: Vec<usize>,
     pub(crate) rounds: usize,
     pub(crate) pace: Pace,
@@ -75,13 +74,12 @@ pub(crate) async fn run(settings: Settings) -> Result<Results> {
         }
     }
     let start = bench.stored.as_ref().and_then(|stored| stored.start);
-    let holder_cost = bench.holder_cost().await?;
-    let churn = bench.churn().await?;
-    let targets = targets::judge(&rows, start, &bench.settings, holder_cost, churn);
+    let findings = bench.findings(&mut failures).await;
+    let targets = targets::judge(&rows, start, &bench.settings, &findings);
     let cores = std::thread::available_parallelism()?.get();
     let Settings { pace, rounds, .. } = bench.settings;
     let seconds = pace.length.as_secs_f64();
-    Ok(Results { cores, seconds, rounds, sync_us, bare, start, churn, rows, failures, targets })
+    Ok(Results { cores, seconds, rounds, sync_us, bare, start, findings, rows, failures, targets })
 }
 
 impl Bench {
@@ -115,27 +113,6 @@ impl Bench {
             self.stored = Some(Stored::prepare(binary, place, self.settings.stored, &self.numbers).await?);
         }
         Ok(())
-    }
-
-    async fn holder_cost(&self) -> Result<Option<f64>> {
-        let Some(binary) = self.settings.server.as_ref().filter(|_| self.settings.holders) else {
-            return Ok(None);
-        };
-        let (server, _home) = self.empty_server(binary).await?;
-        holders::cost(&server).await.context("finished holders").map(Some)
-    }
-
-    async fn churn(&self) -> Result<Option<Churn>> {
-        let jobs = self.settings.stored;
-        let Some(binary) = self.settings.server.as_ref().filter(|_| self.settings.churn && jobs > 0) else {
-            return Ok(None);
-        };
-        let (server, home) = self.empty_server(binary).await?;
-        let Home::Database(database, _) = &home else { return Ok(None) };
-        churn::measure(server, database, jobs, &self.numbers)
-            .await
-            .context("what jobs leave behind")
-            .map(Some)
     }
 
     fn cells(&self) -> Vec<Cell> {
@@ -239,5 +216,5 @@ impl Bench {
 fn failed(cell: Cell, error: &anyhow::Error) -> Failure {
     let error = format!("{error:#}");
     report::failure(cell, &error);
-    Failure { case: cell.case.name(), connections: cell.connections, error }
+    Failure { case: cell.case.name(), connections: Some(cell.connections), error }
 }

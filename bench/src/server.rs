@@ -11,7 +11,7 @@ use crate::client::Connection;
 use crate::home::Home;
 use crate::job::{self, Policy, QUEUE};
 use crate::report;
-use crate::request::{Numbers, Request};
+use crate::request::{Numbers, Request, Shape};
 
 /// Jobs per request when filling.
 const FILL_BATCH: usize = 10_000;
@@ -67,6 +67,17 @@ impl Server {
                 report::progress(&format!("{} of {target} jobs stored", self.waiting));
             }
         }
+        Ok(())
+    }
+
+    /// Enqueues the jobs of one request.
+    pub(crate) async fn store(&self, batch: &Shape, numbers: &Numbers) -> Result<()> {
+        let mut request = Request::new(self.address(), batch);
+        request.set_numbers(numbers.take(request.holes()));
+        let mut connection = Connection::open(self.address()).await?;
+        let answer = connection.exchange(request.bytes()).await?;
+        let text = String::from_utf8_lossy(&answer.body[..answer.body.len().min(300)]);
+        ensure!(answer.status == 201, "a batch was answered with {}: {text}", answer.status);
         Ok(())
     }
 

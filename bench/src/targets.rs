@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use crate::case::Case;
 use crate::churn::Churn;
+use crate::listeners::Listeners;
+use crate::question::Findings;
 use crate::row::{Row, Served};
 use crate::run::Settings;
 use crate::stored::Start;
@@ -23,6 +25,15 @@ const APPEND_PERCENT_MIN: f64 = 15.0;
 const INSERT_PERCENT_MIN: f64 = 40.0;
 /// The rate of one commit per job, so many times.
 const COMMIT_TIMES_MIN: f64 = 2.0;
+
+const DUE_SECONDS_MAX: f64 = 2.0;
+const LIMIT_COST_MAX: f64 = 1.5;
+/// 64 connections at one key stand in a line; at many, nobody waits for anybody.
+const ORDERING_GAIN_MIN: f64 = 4.0;
+/// Who hears nothing costs nothing: what is left is noise.
+const BESIDE_LISTENERS_MIN: f64 = 0.9;
+/// The answer does not wait for ten thousand copies; but the cores are busy with those of the job before, or with its own.
+const HEARD_COST_MAX: f64 = 2.0;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Target {
@@ -66,8 +77,7 @@ pub(crate) fn judge(
     rows: &[Row],
     start: Option<Start>,
     settings: &Settings,
-    holder_cost: Option<f64>,
-    churn: Option<Churn>,
+    findings: &Findings,
 ) -> Vec<Target> {
     let stored = settings.stored;
     let mut targets = Vec::new();
@@ -78,7 +88,7 @@ pub(crate) fn judge(
             format!("size of the tables after {stored} jobs have passed : the same rows afresh"),
             Bound::AtMost(CHURN_MAX),
             "x",
-            churn.map(Churn::times),
+            findings.churn.map(Churn::times),
         ));
     } else {
         targets.extend(echo_targets(rows));
@@ -90,8 +100,9 @@ pub(crate) fn judge(
         "decision with 10,000 finished holders : with two, the slowest policy",
         Bound::AtMost(HOLDER_COST_MAX),
         "x",
-        holder_cost,
+        findings.holder_cost,
     ));
+    targets.extend(finding_targets(findings));
     targets.extend(start_targets(start, stored));
     targets
 }
@@ -174,6 +185,48 @@ fn start_targets(start: Option<Start>, stored: u64) -> [Target; 2] {
             start.map(|start| start.seconds),
         ),
         Target::new(format!("RSS with {stored} waiting"), Bound::AtMost(RSS_MIB_MAX), "MiB", rss_mib),
+    ]
+}
+
+fn finding_targets(findings: &Findings) -> [Target; 6] {
+    let heard = |figure: fn(Listeners) -> f64| findings.listeners.map(figure);
+    [
+        Target::new(
+            "100,000 jobs due at one moment: until all are available",
+            Bound::AtMost(DUE_SECONDS_MAX),
+            "s",
+            findings.scheduled.map(|scheduled| scheduled.seconds),
+        ),
+        Target::new(
+            "claim under 10,000 limits by concurrency : without limits",
+            Bound::AtMost(LIMIT_COST_MAX),
+            "x",
+            findings.limits.map(|limits| limits.concurrency_cost),
+        ),
+        Target::new(
+            "claim under 10,000 limits by rate : without limits",
+            Bound::AtMost(LIMIT_COST_MAX),
+            "x",
+            findings.limits.map(|limits| limits.rate_cost),
+        ),
+        Target::new(
+            "fetch+ack under 4096 ordering keys : under one",
+            Bound::AtLeast(ORDERING_GAIN_MIN),
+            "x",
+            findings.ordering_gain(),
+        ),
+        Target::new(
+            "enqueues beside a queue with 10,000 listeners : without them",
+            Bound::AtLeast(BESIDE_LISTENERS_MIN),
+            "x",
+            heard(|heard| heard.beside_per_second / heard.alone_per_second),
+        ),
+        Target::new(
+            "enqueue to a queue with 10,000 listeners, paced : without them",
+            Bound::AtMost(HEARD_COST_MAX),
+            "x",
+            heard(|heard| heard.paced_us / heard.paced_alone_us),
+        ),
     ]
 }
 

@@ -49,7 +49,7 @@ impl Request {
 
     /// The bytes on the wire.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut head = format!("{} {} HTTP/1.1\r\nHost: hapax.test\r\n", self.method, self.path);
+        let mut head = format!("{} {} HTTP/1.1\r\nHost: hapax\r\n", self.method, self.path);
         for (name, value) in &self.headers {
             // Writing to a String cannot fail.
             let _ = write!(head, "{name}: {value}\r\n");

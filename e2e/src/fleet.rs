@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hapax_pg_cluster::{Cluster, Options};
 
-use crate::{Client, Launch, Server};
+use crate::clock::{self, SOON};
+use crate::{Client, Launch, Request, Server};
 
 /// How many servers share the database.
 pub const SERVERS: usize = 3;
@@ -98,5 +99,22 @@ pub fn effort(variable: &str, usual: usize) -> usize {
     match env::var(variable) {
         Err(_) => usual,
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}: a number")),
+    }
+}
+
+/// Whether a server says that it takes work; none if it says nothing.
+pub fn is_ready(client: &mut Client) -> Option<bool> {
+    let answer = client.try_send(&Request::new("GET", "/ready")).ok()?;
+    assert!([200, 503].contains(&answer.status), "{}: {}", answer.status, answer.body);
+    Some(answer.status == 200)
+}
+
+/// Waits until all servers say that they take work, or that they do not.
+#[track_caller]
+pub fn all_become(servers: &[Server], what: &str, ready: bool) {
+    for server in servers {
+        let mut client = server.client();
+        let is_so = || is_ready(&mut client) == Some(ready);
+        clock::until(&format!("the server is {what}"), SOON, is_so);
     }
 }

@@ -43,7 +43,7 @@ fn request(command: &str) -> Request {
     let (mut method, mut path, mut headers, mut body) = (None, None, Vec::new(), None);
     while let Some(word) = words.next() {
         match word.as_str() {
-            "-s" => {}
+            "-s" | "-sN" => {}
             "-X" => method = words.next(),
             "-H" => headers.extend(words.next()),
             "-d" => body = words.next(),
@@ -132,6 +132,43 @@ fn check_page(page: &str, at_least: usize) {
 #[test]
 fn every_example_of_the_http_page_answers_as_it_says() {
     check_page("docs/http.md", 35);
+}
+
+#[test]
+fn every_example_of_the_progress_page_answers_as_it_says() {
+    check_page("docs/progress.md", 20);
+}
+
+#[test]
+fn every_example_about_rate_limits_answers_as_it_says() {
+    check_page("docs/rate-limits.md", 14);
+}
+
+#[test]
+fn every_example_for_operators_answers_as_it_says() {
+    check_page("docs/admin.md", 40);
+}
+
+#[test]
+fn every_example_about_order_answers_as_it_says() {
+    check_page("docs/ordering.md", 5);
+}
+
+#[test]
+fn every_example_about_queues_and_recurring_jobs_answers_as_it_says() {
+    check_page("docs/queues.md", 6);
+    check_page("docs/recurring-jobs.md", 4);
+}
+
+#[test]
+fn the_page_about_agents_works() {
+    check_page("docs/agents.md", 6);
+}
+
+#[test]
+fn every_example_about_schemas_and_tenants_answers_as_it_says() {
+    check_page("docs/schemas.md", 13);
+    check_page("docs/tenants.md", 7);
 }
 
 #[test]

@@ -6,8 +6,9 @@ use e2e::clock::{self, SOON};
 use e2e::{Client, Server, job};
 use serde_json::json;
 
-/// How late a promotion may be seen.
-const LATE_MAX: Duration = Duration::from_millis(200);
+/// How late a promotion may be seen, on a machine that does other things as well. That it comes within milliseconds is what the
+/// chores' own tests see, whose time does not depend on the machine; a look that came by chance would be a second apart.
+const LATE_MAX: Duration = Duration::from_millis(700);
 
 /// Two moments around a request: its effect happened between them.
 struct Around {

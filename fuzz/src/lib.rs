@@ -4,6 +4,7 @@
 pub mod canonical;
 pub mod json_reader;
 pub mod mutator;
+pub mod schedule;
 pub mod texts;
 pub mod unique_key;
 
@@ -14,6 +15,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("canonical", canonical::run),
     ("json_reader", json_reader::run),
+    ("schedule", schedule::run),
     ("texts", texts::run),
     ("unique_key", unique_key::run),
 ];

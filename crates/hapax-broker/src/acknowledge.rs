@@ -19,7 +19,7 @@ impl Broker {
     /// Lets something happen to a job that stays.
     pub(crate) async fn step(&self, id: JobId, event: Event) -> Result<Job, Error> {
         let done = self.commit_one(self.now(), Action::Step { id, event }).await?;
-        let (Change::To { job, .. } | Change::Removed { job }) = answer::stepped(done)?;
+        let (Change::To { job, .. } | Change::Removed { job, .. }) = answer::stepped(done)?;
         Ok(job)
     }
 }

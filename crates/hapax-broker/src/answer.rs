@@ -79,6 +79,14 @@ pub(crate) fn queue(done: Done) -> Result<QueueFacts, Error> {
     }
 }
 
+/// The answer to the removal of a queue.
+pub(crate) fn queue_removed(done: &Done) -> Result<(), Error> {
+    match done {
+        Done::QueueRemoved(_) => Ok(()),
+        _ => Err(another_question()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +104,7 @@ mod tests {
         is_refused(stepped(Done::EnqueuedAll(Vec::new())));
         is_refused(stepped_holders(Done::EnqueuedAll(Vec::new())));
         is_refused(queue(Done::EnqueuedAll(Vec::new())));
+        is_refused(queue_removed(&Done::EnqueuedAll(Vec::new())));
         is_refused(only(Vec::new()));
         is_refused(all(Vec::new(), 1));
         assert!(matches!(enqueued_all(Done::EnqueuedAll(Vec::new())), Ok(Receipt::Fresh(_))));

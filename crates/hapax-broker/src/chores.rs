@@ -6,6 +6,7 @@ use std::time::Duration;
 use hapax_core::Timestamp;
 use hapax_store::{Store, StoreError};
 
+use crate::setback::Latest;
 use crate::settle::Settling;
 use crate::{Broker, Error};
 
@@ -20,21 +21,24 @@ impl Broker {
     /// caller owns the task: an error or a panic here must stop the server, for without the chores nothing that is
     /// scheduled, retried or lost by its worker would ever run.
     pub async fn run_chores(&self, stop: impl Future<Output = ()>) -> Result<(), Error> {
-        let mut stop = pin!(stop);
-        loop {
-            tokio::select! {
-                biased;
-                () = &mut stop => break,
-                done = self.tick(self.now()) => self.endure(done)?,
-            }
-            tokio::select! {
-                biased;
-                () = &mut stop => break,
-                () = self.nap() => {}
-            }
+        tokio::select! {
+            biased;
+            () = stop => {}
+            done = self.look_again_and_again() => done?,
+            // Beside the others, for it may wait for a lock that somebody holds, and time goes on.
+            () = self.run_deletions() => {}
+            () = self.look_around_again_and_again() => {}
         }
         self.shared.orphans.finish().await;
         Ok(())
+    }
+
+    async fn look_again_and_again(&self) -> Result<(), Error> {
+        let mut latest = Latest::default();
+        loop {
+            self.endure(self.look(&mut latest).await)?;
+            self.nap().await;
+        }
     }
 
     /// A database that is away comes back, and other servers do the chores meanwhile or after. Any other trouble is final.
@@ -51,6 +55,14 @@ impl Broker {
         }
     }
 
+    /// One look at the clock, and at what is due.
+    pub(crate) async fn look(&self, latest: &mut Latest) -> Result<(), Error> {
+        let now = self.now();
+        self.shared.events.overtake(now);
+        self.watch_clock(latest, now).await?;
+        self.tick(now).await
+    }
+
     /// Lets everything happen that is due, and sets the alarm for what comes next.
     pub(crate) async fn tick(&self, now: Timestamp) -> Result<(), Error> {
         loop {
@@ -64,12 +76,26 @@ impl Broker {
             if !overdue {
                 return Ok(());
             }
-            if advance.changes.is_empty() {
+            if advance.changes.is_empty() && advance.entries == 0 {
                 // Asking again would give the same answer: better a late look than a busy loop.
                 tracing::error!(next_due = ?advance.next_due, "the store calls something due but lets nothing happen");
                 shared.alarm.silence();
                 return Ok(());
             }
+        }
+    }
+
+    /// Looks what other servers may have done without word of it having come here, however much is due meanwhile.
+    #[expect(clippy::disallowed_methods, reason = "the chores are what waits for the time")]
+    async fn look_around_again_and_again(&self) {
+        if !self.shared.store.is_shared() {
+            return std::future::pending().await;
+        }
+        loop {
+            tokio::time::sleep(NAP_MAX).await;
+            self.shared.wakeups.call_for_a_look();
+            // A store that cannot be reached now is asked again.
+            drop(self.learn_settings().await);
         }
     }
 
@@ -83,12 +109,7 @@ impl Broker {
                 return;
             }
             tokio::select! {
-                () = &mut longest => {
-                    if self.shared.store.is_shared() {
-                        self.shared.wakeups.call_for_a_look();
-                    }
-                    return;
-                }
+                () = &mut longest => return,
                 () = tokio::time::sleep(left.min(NAP_MAX)) => {}
                 () = self.shared.alarm.moved() => {}
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hapax_core::unique::Key;
-use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp};
+use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp, Unsaid};
 use hapax_store::{Action, Memo, Remembered};
 
 use crate::{Broker, Error, answer};
@@ -17,11 +17,13 @@ pub struct Draft {
     /// The id that the client chose; one is made if it chose none.
     pub id: Option<JobId>,
     /// What the client asks for.
-    pub spec: Spec,
+    pub spec: Box<Spec>,
     /// Its key, if it has a policy or a job key.
     pub key: Option<Key>,
     /// Whether it waits for activation.
     pub pending: bool,
+    /// What the client left open.
+    pub unsaid: Unsaid,
 }
 
 /// An answer, or the answer that an earlier request with the same idempotency key got.
@@ -41,6 +43,7 @@ impl Broker {
         request_id: &str,
         memo: Option<Memo>,
     ) -> Result<Receipt<Admission>, Error> {
+        self.admit_new_jobs()?;
         let now = self.now();
         let incoming = Box::new(self.incoming(draft, Some(request_id.into()), now));
         let done = self.commit_one(now, Action::Enqueue { incoming, memo }).await;
@@ -48,7 +51,7 @@ impl Broker {
         match &receipt {
             Ok(Receipt::Fresh(admission)) => self.count(Ok(admission)),
             Err(Error::Refused(refusal)) => self.count(Err(refusal)),
-            Ok(Receipt::Remembered(_)) | Err(Error::Store(_)) => {}
+            Ok(Receipt::Remembered(_)) | Err(Error::Store(_) | Error::Busy | Error::Maintenance { .. }) => {}
         }
         match receipt {
             Ok(Receipt::Fresh(admission)) => match admission.refusal() {
@@ -66,6 +69,7 @@ impl Broker {
         request_id: &str,
         memo: Option<Memo>,
     ) -> Result<Receipt<Vec<Admission>>, Error> {
+        self.admit_new_jobs()?;
         let now = self.now();
         let incoming = self.all_incoming(drafts, request_id, now);
         let done = self.commit_one(now, Action::EnqueueAll { incoming, memo }).await;
@@ -90,6 +94,7 @@ impl Broker {
         request_id: &str,
         memo: Option<Memo>,
     ) -> Result<Receipt<Vec<Result<Admission, Refusal>>>, Error> {
+        self.admit_new_jobs()?;
         if drafts.is_empty() && memo.is_none() {
             return Ok(Receipt::Fresh(Vec::new()));
         }
@@ -112,9 +117,16 @@ impl Broker {
     }
 
     pub(crate) fn incoming(&self, draft: Draft, request_id: Option<Arc<str>>, now: Timestamp) -> Incoming {
-        let Draft { id, spec, key, pending } = draft;
+        let Draft { id, mut spec, key, pending, unsaid } = draft;
         let id = id.unwrap_or_else(|| self.shared.entropy.job_id(now));
-        Incoming { id, spec, key, pending, request_id }
+        let settings = self.shared.settings.of(&spec.queue);
+        let mut barred = None;
+        if let Some(settings) = &settings {
+            settings.fill(&mut spec, unsaid);
+            barred = settings.bars(&spec.queue, &spec.kind).map(Box::new);
+        }
+        let bound = settings.and_then(|settings| settings.bound());
+        Incoming { id, spec, key, pending, after: None, bound, barred, request_id }
     }
 }
 

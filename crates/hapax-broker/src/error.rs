@@ -1,7 +1,9 @@
 //! Why an operation was not done.
 
-use hapax_core::Refusal;
+use hapax_core::{Refusal, Timestamp};
 use hapax_store::StoreError;
+
+use crate::Maintenance;
 
 /// Why an operation was not done.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -12,4 +14,15 @@ pub enum Error {
     /// The machine could not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// This server does as much of it at a time as it does.
+    #[error("the server does as much of this at a time as it may; try again in a moment")]
+    Busy,
+    /// This server takes in no jobs for a while.
+    #[error("the server is under maintenance")]
+    Maintenance {
+        /// Why and since when.
+        maintenance: Maintenance,
+        /// When it was asked.
+        now: Timestamp,
+    },
 }

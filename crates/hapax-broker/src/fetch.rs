@@ -1,15 +1,17 @@
 //! Fetch: a worker takes jobs, or waits for some.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use hapax_core::{
-    Chance, Claimant, Directive, Event, Handback, Job, Phase, QueueName, State, WorkerError, WorkerId,
+    Chance, Claimant, Directive, Event, Handback, Job, Phase, QueueName, State, TenantId, WorkerError,
+    WorkerId,
 };
 use hapax_store::{Action, Change, Claim, Store};
+use tokio::time::Sleep;
 
 use crate::settle::Settling;
-use crate::wakeup::{Called, Waiting};
+use crate::wakeup::{Called, Waiting, Watching};
 use crate::{Broker, Error};
 
 /// Longest wait of one fetch.
@@ -28,6 +30,8 @@ pub struct Fetch {
     pub worker: Option<WorkerId>,
     /// How long the leases shall last.
     pub visibility_timeout: Option<Duration>,
+    /// Only jobs of this tenant.
+    pub tenant: Option<TenantId>,
     /// How long to wait if there is none, at most [`FETCH_WAIT_MAX`].
     pub wait: Duration,
 }
@@ -38,18 +42,36 @@ impl Broker {
     /// If the caller gives up while jobs are on their way to it, they go back to their queues.
     pub async fn fetch(&self, fetch: Fetch) -> Result<Vec<Job>, Error> {
         let fetch = Fetch { count: fetch.count.min(FETCH_COUNT_MAX), ..fetch };
+        if let Some(worker) = &fetch.worker {
+            self.shared.workers.asks(worker, &fetch.queues, self.now());
+        }
         if fetch.count == 0 {
             return Ok(Vec::new());
         }
         let may_wait = !fetch.wait.is_zero();
+        if fetch.tenant.is_some() {
+            return match may_wait.then(|| self.shared.wakeups.watch(&fetch.queues)).flatten() {
+                Some(watching) => self.fetch_watching(&fetch, watching).await,
+                None => self.fetch_now(&fetch).await,
+            };
+        }
         match may_wait.then(|| self.shared.wakeups.register(&fetch.queues, fetch.count)).flatten() {
             Some(waiting) => self.fetch_waiting(&fetch, waiting).await,
             None => self.fetch_now(&fetch).await,
         }
     }
 
+    /// Whether there is nothing for whoever asks, whatever waits in the queues.
+    fn is_barred(&self, fetch: &Fetch) -> bool {
+        let is_quiet = |worker| self.shared.workers.is_quiet(worker);
+        self.maintenance().is_some() || fetch.worker.as_ref().is_some_and(is_quiet)
+    }
+
     async fn fetch_now(&self, fetch: &Fetch) -> Result<Vec<Job>, Error> {
         loop {
+            if self.is_barred(fetch) {
+                return Ok(Vec::new());
+            }
             let haul = self.claim(fetch).await?;
             if haul.complete || !haul.jobs.is_empty() {
                 return Ok(haul.jobs);
@@ -61,6 +83,12 @@ impl Broker {
         #[expect(clippy::disallowed_methods, reason = "the client said how long it waits")]
         let mut patience = pin!(tokio::time::sleep(fetch.wait.min(FETCH_WAIT_MAX)));
         loop {
+            if self.is_barred(fetch) {
+                // Calls for it go to others.
+                drop(waiting);
+                self.sit_out(fetch, patience).await;
+                return Ok(Vec::new());
+            }
             // On the lists before the look into the store: a job that comes after the look then finds us.
             waiting.enlist();
             let haul = self.claim(fetch).await?;
@@ -84,6 +112,48 @@ impl Broker {
         }
     }
 
+    /// Waits as long as the client wants to, for nothing: it would only ask again at once. Ends with a maintenance.
+    async fn sit_out(&self, fetch: &Fetch, patience: Pin<&mut Sleep>) {
+        let Some(mut waiting) = self.shared.wakeups.register(&[], 1) else { return };
+        let mut reopened = pin!(self.shared.sign.taken_down());
+        reopened.as_mut().enable();
+        // It may have been taken down since somebody looked.
+        if !self.is_barred(fetch) {
+            return;
+        }
+        tokio::select! {
+            _ = waiting.called() => {}
+            () = reopened => {}
+            () = patience => {}
+        }
+    }
+
+    async fn fetch_watching(&self, fetch: &Fetch, watching: Watching<'_>) -> Result<Vec<Job>, Error> {
+        #[expect(clippy::disallowed_methods, reason = "the client said how long it waits")]
+        let mut patience = pin!(tokio::time::sleep(fetch.wait.min(FETCH_WAIT_MAX)));
+        loop {
+            if self.is_barred(fetch) {
+                drop(watching);
+                self.sit_out(fetch, patience).await;
+                return Ok(Vec::new());
+            }
+            let haul = self.claim(fetch).await?;
+            if !haul.jobs.is_empty() {
+                return Ok(haul.jobs);
+            }
+            if !haul.complete {
+                continue;
+            }
+            tokio::select! {
+                rung = watching.rung() => match rung {
+                    Called::ToWork => {}
+                    Called::Off => return Ok(Vec::new()),
+                },
+                () = &mut patience => return Ok(Vec::new()),
+            }
+        }
+    }
+
     async fn claim(&self, fetch: &Fetch) -> Result<Haul, Error> {
         let now = self.now();
         let claim = Claim {
@@ -93,9 +163,10 @@ impl Broker {
             worker: fetch.worker.clone(),
             token: self.shared.entropy.lease_token(),
             visibility_timeout: fetch.visibility_timeout,
+            tenant: fetch.tenant.clone(),
         };
-        let changes = Settling::new(&self.shared, now, |store: &dyn Store| store.claim(claim)).await?;
-        Ok(Haul::sorted(changes, fetch.count))
+        let claimed = Settling::new(&self.shared, now, |store: &dyn Store| store.claim(claim)).await?;
+        Ok(Haul::sorted(claimed.changes, fetch.count))
     }
 }
 
@@ -145,6 +216,7 @@ fn undelivered() -> WorkerError {
         retryable: None,
         details: None,
         backtrace: Vec::new(),
+        rate_limit_until: None,
         aliases: Vec::new(),
         directive: Directive::Policy,
     }

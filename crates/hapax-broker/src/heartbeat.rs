@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hapax_core::{Claimant, Event, Job, JobId, Refusal, State, WorkerId};
+use hapax_core::{Claimant, Event, Job, JobId, Refusal, State, TenantId, WorkerId};
 use hapax_store::{Action, Answer, Change};
 
 use crate::{Broker, Error, answer};
@@ -16,6 +16,8 @@ pub struct Heartbeat {
     pub jobs: Vec<(JobId, Option<String>)>,
     /// How long the leases shall last from here, if not as long as before.
     pub visibility_timeout: Option<Duration>,
+    /// The tenant whose jobs they have to be.
+    pub tenant: Option<TenantId>,
 }
 
 /// What the worker learns.
@@ -32,14 +34,15 @@ pub struct Pulse {
 impl Broker {
     /// Extends the leases that the worker holds, each for itself.
     pub async fn heartbeat(&self, beat: Heartbeat) -> Result<Pulse, Error> {
-        let Heartbeat { worker, jobs, visibility_timeout } = beat;
+        let Heartbeat { worker, jobs, visibility_timeout, tenant } = beat;
         if jobs.is_empty() {
             return Ok(Pulse::default());
         }
         let ids: Vec<JobId> = jobs.iter().map(|(id, _)| *id).collect();
         let actions = jobs.into_iter().map(|(id, lease)| {
             let claimant = Claimant::showing(lease.as_deref(), worker.clone());
-            Action::Step { id, event: Event::Heartbeat { claimant, visibility_timeout } }
+            let event = Event::Heartbeat { claimant, visibility_timeout };
+            Action::Step { id, event: event.only_of(tenant.as_ref()) }
         });
         let answers = self.commit(self.now(), actions.collect()).await?;
         let mut pulse = Pulse::default();
@@ -95,7 +98,8 @@ mod tests {
         tokio::time::advance(Duration::from_mins(1)).await;
         let leases = [None, None, Some("not a lease".to_owned())];
         let jobs = ids.iter().copied().zip(leases).collect();
-        let beat = Heartbeat { worker: WorkerId::parse("worker-1"), jobs, visibility_timeout: None };
+        let beat =
+            Heartbeat { worker: WorkerId::parse("worker-1"), jobs, visibility_timeout: None, tenant: None };
         let pulse = rig.broker.heartbeat(beat).await.unwrap();
         assert_eq!((&*pulse.lost, &*pulse.cancelled), (&ids[1..], &ids[1..2]));
         let [Job { id, phase: Phase::Active { lease, .. }, .. }] = &pulse.extended[..] else {
@@ -109,7 +113,7 @@ mod tests {
     async fn a_worker_without_jobs_costs_nothing() {
         let rig = rig();
         rig.store.hold();
-        let beat = Heartbeat { worker: None, jobs: Vec::new(), visibility_timeout: None };
+        let beat = Heartbeat { worker: None, jobs: Vec::new(), visibility_timeout: None, tenant: None };
         assert_eq!(rig.broker.heartbeat(beat).await.unwrap(), Pulse::default());
     }
 }

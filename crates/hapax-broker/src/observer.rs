@@ -2,12 +2,15 @@
 
 use std::fmt::Debug;
 
-use crate::JobEvent;
+use hapax_core::{QueueName, Timestamp};
+
+use crate::News;
 
 /// Is told of everything that happens, on the thread where it happens: it must be quick.
 pub trait Observer: Send + Sync + Debug {
-    /// Something happened, and is durable.
-    fn event(&self, event: &JobEvent);
+    /// Something happened in a queue, and is durable. This is told before whoever asked for it has the answer, so that who
+    /// reads the counts afterwards finds it there; it may be told before what happened earlier.
+    fn event(&self, at: Timestamp, queue: Option<&QueueName>, news: &News);
 
     /// An incoming job met a holder of its key. What decided is one of the strategies by name, `update`, `debounce`,
     /// `queue_latest` or `job_key`.
@@ -25,7 +28,7 @@ pub trait Observer: Send + Sync + Debug {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    fn event(&self, _event: &JobEvent) {}
+    fn event(&self, _at: Timestamp, _queue: Option<&QueueName>, _news: &News) {}
 
     fn conflict(&self, _rule: &'static str) {}
 

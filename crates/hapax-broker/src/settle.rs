@@ -5,18 +5,20 @@
 
 use std::mem;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use hapax_core::Timestamp;
+use hapax_core::{JobId, Timestamp};
 use hapax_store::{Op, Reply, Store, StoreError};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::Error;
 use crate::broker::Shared;
 use crate::consequences::{Consequences, Outcome};
-use crate::events::Ticket;
+use crate::events::{Ticket, Unnumbered};
+use crate::{Broker, Error};
 
 /// A call to the store, made when it is first polled. Dropped after that, it goes on without its caller.
 pub(crate) struct Settling<T: Outcome, F> {
@@ -97,13 +99,38 @@ async fn finish_alone<T: Outcome>(shared: Arc<Shared>, ticket: Ticket, at: Times
     }
 }
 
+impl Broker {
+    /// Does something in several steps, of which the later ones must follow even if whoever asked hangs up.
+    pub(crate) async fn see_through<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (told, answer) = oneshot::channel();
+        self.shared.orphans.adopt(async move {
+            // Whoever asked may have gone.
+            drop(told.send(work.await));
+        });
+        answer.await.unwrap_or(Err(Error::Busy))
+    }
+}
+
 impl Shared {
     /// Lets happen what follows from an answer. Events come first: who is called by the rest may cause more of them.
     fn settle<T: Outcome>(&self, ticket: Ticket, at: Timestamp, outcome: &T) {
         let mut consequences = Consequences::new(&self.rules, at);
+        consequences.follows_traces = self.follows_traces.load(Ordering::Relaxed);
         outcome.follow(&mut consequences);
-        let Consequences { events, available, due, .. } = consequences;
+        let Consequences { mut events, available, due, held, .. } = consequences;
+        // What is added after this only this server knows, and the log alone tells it.
+        self.outbox.expect_mail(&events);
+        self.held_back.tell(held, at, &mut events);
+        let ended: Vec<JobId> = events.iter().filter_map(Unnumbered::ended_job).collect();
+        // Those who wait for room ask again and again: what changed nothing must not call them.
+        if !events.is_empty() {
+            self.room.may_be();
+        }
         ticket.publish(events);
+        self.endings.call(ended.into_iter());
         for (queue, jobs) in &available {
             self.wakeups.call(queue, *jobs);
         }

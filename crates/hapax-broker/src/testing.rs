@@ -1,24 +1,26 @@
 //! A broker for tests: its clock follows tokio's paused one, its chance is a seed, its store can be held up.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hapax_core::limit::LimitKey;
 use hapax_core::unique::{
     Debounce, JobKey, JobKeyMode, Key, Strategy, UniquePolicy, Uniqueness, WhileActive,
 };
 use hapax_core::{
-    Admission, Chance, Delivery, Directive, GivenTime, Job, JobId, JobType, Json, Priority, QueueName,
-    RetryPolicy, Rules, Spec, Timestamp, WorkerError, WorkerId,
+    Admission, Chance, Delivery, Directive, GivenTime, Job, JobId, JobType, Json, KeptFor, Priority,
+    QueueName, RetryPolicy, Rules, Spec, TENANT_MEMBER, TimeLimits, Timestamp, Unsaid, WorkerError, WorkerId,
 };
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, MemoryStore,
-    Op, Page, QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
+    Advance, Answer, Claim, Claimed, DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HeldPage,
+    HeldQuery, HolderQuery, Holders, JobPage, JobQuery, LimitFacts, LimitPage, LimitQuery, Listener,
+    MemoryStore, Op, Page, QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::{Broker, Clock, Draft, Entropy, EventQuery, Fetch, JobEvent, Observer, Receipt};
+use crate::{Broker, Clock, Draft, Entropy, EventQuery, Fetch, JobEvent, News, Notice, Observer, Receipt};
 
 /// Where the fake clock starts.
 pub(crate) const START: i64 = 1_800_000_000_000;
@@ -70,7 +72,8 @@ impl Rig {
     }
 
     pub(crate) fn all_events(&self) -> Vec<JobEvent> {
-        self.broker.events(&EventQuery { limit: 1000, ..EventQuery::default() }).events
+        let told = self.broker.events(&EventQuery { limit: 1000, ..EventQuery::default() }).events;
+        told.into_iter().map(|Notice { event, .. }| JobEvent::clone(&event)).collect()
     }
 
     /// Runs the chores in the background.
@@ -106,17 +109,27 @@ pub(crate) fn draft() -> Draft {
         expires_at: None,
         timeout: None,
         visibility_timeout: None,
+        limits: TimeLimits::default(),
         retry: RetryPolicy { jitter: false, ..RetryPolicy::default() },
         unique: None,
         delivery: Delivery::AtLeastOnce,
+        kept_for: KeptFor::default(),
+        rate_limit: None,
+        ordering_key: None,
+        workflow: None,
         extra: Json::empty_object(),
     };
-    Draft { id: None, spec, key: None, pending: false }
+    Draft { id: None, spec: Box::new(spec), key: None, pending: false, unsaid: Unsaid::default() }
 }
 
 impl Draft {
     pub(crate) fn on(mut self, name: &str) -> Draft {
         self.spec.queue = queue(name);
+        self
+    }
+
+    pub(crate) fn of_tenant(mut self, name: &str) -> Draft {
+        self.spec.meta = Json::from_trusted(&format!("{{\"{TENANT_MEMBER}\":\"{name}\"}}"));
         self
     }
 
@@ -178,6 +191,7 @@ pub(crate) fn fetch(names: &[&str], wait: Duration) -> Fetch {
         count: 1,
         worker: WorkerId::parse("worker-1"),
         visibility_timeout: None,
+        tenant: None,
         wait,
     }
 }
@@ -190,6 +204,7 @@ pub(crate) fn error(directive: Directive) -> WorkerError {
         retryable: None,
         details: None,
         backtrace: Vec::new(),
+        rate_limit_until: None,
         aliases: Vec::new(),
         directive,
     }
@@ -259,7 +274,7 @@ pub(crate) struct Counted {
 }
 
 impl Observer for Counted {
-    fn event(&self, _event: &JobEvent) {
+    fn event(&self, _at: Timestamp, _queue: Option<&QueueName>, _news: &News) {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -283,8 +298,12 @@ pub(crate) struct FakeStore {
     /// A permit per answer to a commit or claim; plenty unless held up.
     gate: Arc<Semaphore>,
     pub(crate) claims: AtomicUsize,
+    /// Whether it says that other servers use it too.
+    pub(crate) shared: AtomicBool,
     /// How many turns of other tasks an answer takes at most.
     pub(crate) sluggish: AtomicU64,
+    /// How many milliseconds the answer to a look at an entry takes.
+    pub(crate) late_ms: AtomicU64,
     random: FakeEntropy,
 }
 
@@ -292,17 +311,23 @@ const OPEN: usize = 1_000_000;
 
 impl FakeStore {
     fn new(rules: Rules) -> FakeStore {
+        FakeStore::over(MemoryStore::new(rules))
+    }
+
+    pub(crate) fn over(memory: MemoryStore) -> FakeStore {
         let gate = Arc::new(Semaphore::new(OPEN));
         FakeStore {
-            memory: MemoryStore::new(rules),
+            memory,
             gate,
+            late_ms: AtomicU64::new(0),
             claims: AtomicUsize::new(0),
+            shared: AtomicBool::new(false),
             sluggish: AtomicU64::new(0),
             random: FakeEntropy(AtomicU64::new(1)),
         }
     }
 
-    /// From here on commits and claims are done but not answered.
+    /// From here on commits, claims and looks at an entry are done but not answered.
     pub(crate) fn hold(&self) {
         self.gate.forget_permits(OPEN);
     }
@@ -331,11 +356,15 @@ impl FakeStore {
 }
 
 impl Store for FakeStore {
+    fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
+    }
+
     fn commit(&self, ops: Vec<Op>) -> Reply<Vec<Answer>> {
         self.gated(self.memory.commit(ops))
     }
 
-    fn claim(&self, claim: Claim) -> Reply<Vec<Change>> {
+    fn claim(&self, claim: Claim) -> Reply<Claimed> {
         self.claims.fetch_add(1, Ordering::Relaxed);
         self.gated(self.memory.claim(claim))
     }
@@ -356,6 +385,10 @@ impl Store for FakeStore {
         self.memory.held_keys(query)
     }
 
+    fn jobs(&self, query: JobQuery) -> Reply<JobPage> {
+        self.memory.jobs(query)
+    }
+
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {
         self.memory.dead_letters(query)
     }
@@ -366,6 +399,34 @@ impl Store for FakeStore {
 
     fn queue(&self, name: QueueName) -> Reply<Option<QueueFacts>> {
         self.memory.queue(name)
+    }
+
+    fn entry(&self, key: EntryKey) -> Reply<Option<Entry>> {
+        let reply = self.gated(self.memory.entry(key));
+        let late = Duration::from_millis(self.late_ms.load(Ordering::Relaxed));
+        Box::pin(async move {
+            let entry = reply.await;
+            if !late.is_zero() {
+                pass(late).await;
+            }
+            entry
+        })
+    }
+
+    fn entries(&self, query: EntryQuery) -> Reply<EntryPage> {
+        self.memory.entries(query)
+    }
+
+    fn limit(&self, key: LimitKey) -> Reply<Option<LimitFacts>> {
+        self.memory.limit(key)
+    }
+
+    fn limits(&self, query: LimitQuery) -> Reply<LimitPage> {
+        self.memory.limits(query)
+    }
+
+    fn listen(&self, listener: Listener) {
+        self.memory.listen(listener);
     }
 
     fn totals(&self) -> Reply<Totals> {

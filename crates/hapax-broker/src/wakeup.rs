@@ -6,9 +6,13 @@
 //! available job of that queue has been called for, and the called one will still look. Hence a call is never
 //! dropped: one that its receiver could not use, because it left or took other jobs, goes to the next in line.
 
-use std::collections::{BTreeSet, HashMap};
+mod watching;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) use watching::Watching;
 
 use hapax_core::{Job, QueueName};
 use tokio::sync::Notify;
@@ -24,6 +28,8 @@ struct Lists {
     next_number: u64,
     waiters: HashMap<u64, Waiter>,
     by_queue: HashMap<QueueName, BTreeSet<u64>>,
+    /// The bells of those who stand aside.
+    watchers: HashMap<QueueName, BTreeMap<u64, Arc<Notify>>>,
 }
 
 #[derive(Debug)]
@@ -84,7 +90,8 @@ impl Wakeups {
     /// Has one of each queue look, in case that word of a job got lost.
     pub(crate) fn call_for_a_look(&self) {
         let mut lists = self.lists();
-        let queues: Vec<QueueName> = lists.by_queue.keys().cloned().collect();
+        let queues: BTreeSet<QueueName> =
+            lists.by_queue.keys().chain(lists.watchers.keys()).cloned().collect();
         for queue in queues {
             lists.call(&queue, 1);
         }
@@ -95,6 +102,7 @@ impl Wakeups {
         let mut lists = self.lists();
         lists.closed = true;
         lists.waiters.values().for_each(|waiter| waiter.bell.notify_one());
+        lists.watchers.values().flat_map(BTreeMap::values).for_each(|bell| bell.notify_one());
     }
 
     fn lists(&self) -> MutexGuard<'_, Lists> {
@@ -105,6 +113,11 @@ impl Wakeups {
 
 impl Lists {
     fn call(&mut self, queue: &QueueName, mut jobs: usize) {
+        if let Some(watchers) = self.watchers.get(queue) {
+            for bell in watchers.values() {
+                bell.notify_one();
+            }
+        }
         while jobs > 0
             && let Some(first) = self.by_queue.get(queue).and_then(|numbers| numbers.first().copied())
         {

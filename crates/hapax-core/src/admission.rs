@@ -6,8 +6,10 @@ use std::sync::Arc;
 use crate::unique::{
     Decision, Key, Ledger, LedgerEntry, Releaser, Resolution, Rule, Uniqueness, resolve, supersede, take_over,
 };
+use crate::workflow::Workflow;
 use crate::{
-    Event, GivenTime, History, Job, JobId, Phase, Refusal, Rules, Spec, State, Timestamp, Transition, decide,
+    Bound, Event, GivenTime, History, Job, JobId, Phase, QueueName, Refusal, Rules, Spec, State, Timestamp,
+    Transition, decide,
 };
 
 /// How many holders one job may take the place of. All of them are called off in one step, and everybody waits for it.
@@ -19,11 +21,17 @@ pub struct Incoming {
     /// The id it will have if it is created.
     pub id: JobId,
     /// What the client asks for.
-    pub spec: Spec,
+    pub spec: Box<Spec>,
     /// Its key, if it is to be unique.
     pub key: Option<Key>,
     /// Whether it waits for activation.
     pub pending: bool,
+    /// The job whose end it waits for.
+    pub after: Option<JobId>,
+    /// How many jobs may wait in its queue.
+    pub bound: Option<Bound>,
+    /// Why it is not accepted, if that was known before.
+    pub barred: Option<Box<Refusal>>,
     /// The request that brought it, for the ledger of a holder.
     pub request_id: Option<Arc<str>>,
 }
@@ -70,6 +78,10 @@ pub struct Admission {
     pub job: Job,
     /// Stored jobs that changed, with the state they were in. The holder that the answer shows is among them.
     pub changed: Vec<(State, Job)>,
+    /// Where workflows stand whose jobs are among those.
+    pub workflows: Vec<Workflow>,
+    /// How many jobs wait in its queue with it, if their number is bounded.
+    pub depth: Option<u64>,
     /// What decided; nothing if no holder counted.
     pub rule: Option<Rule>,
     /// Whether its jobs are without their texts, because the answer to which it belongs would grow too large.
@@ -77,6 +89,14 @@ pub struct Admission {
 }
 
 impl Admission {
+    /// How many jobs that waited in the queue it called off.
+    pub fn freed(&self, queue: &QueueName) -> u64 {
+        let left = |(before, job): &&(State, Job)| {
+            before.is_waiting() && !job.state().is_waiting() && job.spec.queue == *queue
+        };
+        self.changed.iter().filter(left).count() as u64
+    }
+
     /// How many bytes of text the job that the answer shows has.
     pub fn text_bytes(&self) -> usize {
         let Spec { args, meta, extra, .. } = &*self.job.spec;
@@ -115,7 +135,10 @@ impl Incoming {
         };
         self.start_when_debounced(now);
         let admission = match resolution {
-            Resolution::Create => self.create(Verdict::Created, None, Vec::new(), now),
+            Resolution::Create => {
+                let after = self.after;
+                self.create(Verdict::Created, after, Vec::new(), now)
+            }
             Resolution::Queue(after) => self.create(Verdict::Created, Some(after), Vec::new(), now),
             Resolution::Replace(ids) if ids.len() > REPLACED_MAX => {
                 return Err(Refusal::TooManyHolders { count: ids.len(), max: REPLACED_MAX });
@@ -188,12 +211,23 @@ impl Incoming {
             reentered_beside: None,
             released: None,
             first_start: self.spec.scheduled_at.as_ref().map(|given| given.at).filter(|_| is_debounced),
-            spec: Arc::new(self.spec),
+            progress: None,
+            checkpoint: None,
+            begun_at: None,
+            spec: Arc::new(*self.spec),
         };
         if !self.pending && after.is_none() {
             job.wait_for_start(now);
         }
-        Admission { verdict, job, changed, rule: None, is_abridged: false }
+        Admission {
+            verdict,
+            job,
+            changed,
+            workflows: Vec::new(),
+            depth: None,
+            rule: None,
+            is_abridged: false,
+        }
     }
 
     /// The holder notes whom it stood against, in the same commit as the answer.
@@ -204,6 +238,8 @@ impl Incoming {
             verdict,
             changed: vec![(before, holder.clone())],
             job: holder,
+            workflows: Vec::new(),
+            depth: None,
             rule: None,
             is_abridged: false,
         }

@@ -128,7 +128,7 @@ fn write_number(text: &str, out: &mut String) -> Result<(), CanonicalError> {
     }
 }
 
-fn write_string(text: &str, out: &mut String) {
+pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     loop {

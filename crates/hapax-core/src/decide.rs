@@ -1,8 +1,11 @@
 //! The one function that says what happens to a stored job.
 
+mod overdue;
+
 use crate::{
-    Cause, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease, LeaseToken, Phase,
-    Refusal, Rules, SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
+    AgentDeed, Cause, Checkpoint, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease,
+    LeaseToken, Overrun, ParentResults, Phase, Priority, Progress, QueueName, Refusal, Report, Rules, Spec,
+    SpecPatch, State, StateSet, Timestamp, Transition, WorkerError, WorkerId, due, next_due,
     unique::{JobKey, Releaser, Uniqueness, rekeyed, released, supersede},
 };
 use crate::{Chance, Directive};
@@ -25,11 +28,33 @@ pub fn decide(job: &Job, event: Event, now: Timestamp, rules: &Rules) -> Result<
         Event::Heartbeat { claimant, visibility_timeout } => {
             heartbeat(job, &claimant, visibility_timeout, now).map(Transition::To)
         }
+        Event::Progress { claimant, report } => {
+            report_progress(job, &claimant, report, now).map(Transition::To)
+        }
+        Event::SaveCheckpoint { claimant, state, notes } => {
+            save_checkpoint(job, &claimant, state, notes, now).map(Transition::To)
+        }
+        Event::DropCheckpoint => Ok(Transition::To(Job { checkpoint: None, ..job.clone() })),
         Event::Cancel => cancel(job, now).map(Transition::To),
-        Event::Activate => activate(job, now).map(Transition::To),
+        Event::Activate => activate(job, now).map(|next| Transition::To(next.with_agent_on())),
+        Event::Agent(deed) => agent(job, &deed, now).map(Transition::To),
+        Event::LetGo { parent_results } => let_step_go(job, parent_results, now).map(Transition::To),
+        Event::Withdraw => withdraw(job),
+        Event::Displace => displace(job, now).map(Transition::To),
+        Event::LoseQueue => lose_queue(job, now).map(Transition::To),
+        Event::MoveTo { queue } => move_to(job, queue).map(Transition::To),
+        Event::Postpone { until } => postpone(job, until, now).map(Transition::To),
+        Event::Drop => drop_limited(job, now).map(Transition::To),
         Event::Revive { patch } => revive(job, patch, now).map(Transition::To),
         Event::Forget if job.phase.is_dead_letter() => Ok(Transition::Removed),
         Event::Forget => Err(Refusal::NoDeadLetter(job.id)),
+        Event::Retry => retry(job, now).map(Transition::To),
+        Event::Delete if job.state().is_terminal() => Ok(Transition::Removed),
+        Event::Delete => Err(wrong_state(job, StateSet::ENDED)),
+        Event::Reprioritize { priority } => reprioritize(job, priority).map(Transition::To),
+        Event::Abandon { claimant } => abandon(job, &claimant, now).map(Transition::To),
+        Event::OnlyIf { filter, event } if filter.fits(job) => decide(job, *event, now, rules),
+        Event::OnlyIf { .. } => Err(Refusal::NotMeant(job.id)),
         Event::Release { reason } => release(job, reason, now).map(Transition::To),
         Event::RemoveByKey => remove_by_key(job, now),
         Event::TimePassed { chance } => time_passed(job, chance.of_job(job.id), now, rules),
@@ -49,18 +74,25 @@ fn claim(
         return Err(wrong_state(job, StateSet::of(&[State::Available])));
     }
     let mut next = job.clone();
-    if due::expires_at(job).is_some_and(|at| at <= now) {
-        expire(&mut next, now);
+    if due::too_late_at(job).is_some_and(|at| at <= now) {
+        overdue::come_too_late(&mut next, now);
         return Ok(next);
     }
     next.attempt += 1;
     next.fence += 1;
     next.started_at = Some(now);
-    let length = visibility_timeout.or(job.spec.visibility_timeout).unwrap_or(rules.visibility_timeout);
+    // What was said about the attempt before does not hold for this one (Progress 5.3).
+    next.progress = None;
+    let limits = job.spec.limits;
+    let asked = limits.heartbeat.or(visibility_timeout).or(job.spec.visibility_timeout);
+    let length = asked.unwrap_or(rules.visibility_timeout);
     next.phase = match job.spec.delivery {
         Delivery::AtLeastOnce => Phase::Active {
             lease: Lease { token, worker, deadline: now + length, length },
-            times_out_at: job.spec.timeout.map(|timeout| now + timeout.span),
+            times_out_at: job
+                .spec
+                .timeout
+                .map(|timeout| now + timeout.span + limits.grace.unwrap_or_default()),
         },
         Delivery::AtMostOnce => Phase::Completed { at: now, result: None },
     };
@@ -89,6 +121,7 @@ fn acknowledge(job: &Job, claimant: &Claimant, result: Option<Json>, now: Timest
     }
     let mut next = job.clone();
     next.phase = Phase::Completed { at: now, result };
+    next.progress = next.progress.map(|progress| progress.completed(now));
     next.history.clear_current();
     next.retry_delay = None;
     Ok(next)
@@ -112,13 +145,19 @@ fn fail(
             next.started_at = None;
             next.become_available(now);
         }
-        Handback::Failed => attempt_failed(&mut next, error, chance, now),
+        Handback::Failed => attempt_failed(&mut next, error, None, chance, now),
     }
     Ok(next)
 }
 
 /// Records the failure; then another attempt after a pause, or the end.
-fn attempt_failed(job: &mut Job, error: WorkerError, chance: Chance, now: Timestamp) {
+fn attempt_failed(
+    job: &mut Job,
+    error: WorkerError,
+    overrun: Option<Overrun>,
+    chance: Chance,
+    now: Timestamp,
+) {
     let retry = &job.spec.retry;
     let end = match error.directive {
         Directive::Discard => Some(Exhaustion::Discard),
@@ -130,8 +169,16 @@ fn attempt_failed(job: &mut Job, error: WorkerError, chance: Chance, now: Timest
     };
     let delay = retry.delay(job.attempt, chance);
     job.history.push(job.attempt, error, now);
+    if let Some(overrun) = overrun {
+        job.history.note_overrun(overrun);
+    }
     if let Some(exhaustion) = end {
         return give_up(job, Cause::Failed, exhaustion, now);
+    }
+    // One more attempt that could not end in time is not worth the wait (Timeouts 9.1).
+    let longest = job.spec.timeout.map_or(Duration::ZERO, |timeout| timeout.span);
+    if due::total_end(job).is_some_and(|end| end < now + delay + longest) {
+        return overdue::exceed_total(job, now);
     }
     job.retry_delay = Some(delay);
     job.phase = Phase::Retryable { at: now + delay };
@@ -151,8 +198,43 @@ fn heartbeat(
     let held = active_lease(job, claimant)?;
     let mut next = job.clone();
     if let Phase::Active { lease, .. } = &mut next.phase {
-        lease.deadline = now + visibility_timeout.unwrap_or(held.length);
+        let asked = job.spec.limits.heartbeat.or(visibility_timeout);
+        lease.deadline = now + asked.unwrap_or(held.length);
     }
+    Ok(next)
+}
+
+/// Reports are made without looking back: one that comes when nobody holds the job is passed over (Progress 6.1), unless
+/// its worker shows a lease, which is lost.
+fn report_progress(job: &Job, claimant: &Claimant, report: Report, now: Timestamp) -> Result<Job, Refusal> {
+    if job.state() != State::Active && claimant.token.is_none() {
+        return Ok(job.clone());
+    }
+    let mut next = heartbeat(job, claimant, None, now)?;
+    if let Some(state) = &report.checkpoint {
+        let checkpoint = Checkpoint::after(job.checkpoint.as_ref(), state.clone(), Json::empty_object(), now);
+        next.checkpoint = Some(checkpoint);
+    }
+    next.progress = Some(Progress::after(job.progress.as_ref(), report, now));
+    Ok(next)
+}
+
+/// Somebody may also prepare a checkpoint for a job that waits.
+fn save_checkpoint(
+    job: &Job,
+    claimant: &Claimant,
+    state: Json,
+    notes: Json,
+    now: Timestamp,
+) -> Result<Job, Refusal> {
+    if job.state().is_terminal() {
+        return Err(wrong_state(job, StateSet::INCOMPLETE));
+    }
+    let mut next = match (job.state(), claimant.token) {
+        (State::Active, _) | (_, Some(_)) => heartbeat(job, claimant, None, now)?,
+        (_, None) => job.clone(),
+    };
+    next.checkpoint = Some(Checkpoint::after(job.checkpoint.as_ref(), state, notes, now));
     Ok(next)
 }
 
@@ -166,10 +248,21 @@ fn cancel(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
     Ok(next)
 }
 
-/// A schedule that lies ahead still holds for an activated job.
+/// Somebody lets a job go that waits for that. A step that its workflow has not let go waits for more than that.
 fn activate(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
+    match job.spec.workflow.filter(|_| job.waits_for_workflow()) {
+        Some(workflow) => Err(Refusal::StepWaits { id: job.id, workflow }),
+        None => set_going(job, now),
+    }
+}
+
+/// A schedule that lies ahead still holds for an activated job.
+fn set_going(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
     if job.state() != State::Pending {
         return Err(wrong_state(job, StateSet::of(&[State::Pending])));
+    }
+    if let Some(after) = job.waits_for().filter(|_| job.spec.ordering_key.is_some()) {
+        return Err(Refusal::NotItsTurn { id: job.id, after });
     }
     let mut next = job.clone();
     next.activated_at = Some(now);
@@ -177,11 +270,157 @@ fn activate(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
     Ok(next)
 }
 
-/// Attempts start again from nothing; the history and the fence stay.
-fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
-    if !job.phase.is_dead_letter() {
-        return Err(Refusal::NoDeadLetter(job.id));
+/// A person stops an agent, or looks at it; or one of its tools is tried again.
+fn agent(job: &Job, deed: &AgentDeed, now: Timestamp) -> Result<Job, Refusal> {
+    const STOPPABLE: StateSet =
+        StateSet::of(&[State::Scheduled, State::Available, State::Active, State::Retryable]);
+    let mut next = match deed {
+        AgentDeed::Pause { .. } if !STOPPABLE.contains(job.state()) => {
+            return Err(wrong_state(job, STOPPABLE));
+        }
+        AgentDeed::Pause { .. } => paused(job, now),
+        AgentDeed::Resume { .. } if !job.is_paused_agent() => {
+            return Err(Refusal::NotPaused { id: job.id, state: job.state() });
+        }
+        AgentDeed::Resume { approved: true, .. } => activate(job, now)?,
+        AgentDeed::Resume { approved: false, .. } => cancel(job, now)?,
+        AgentDeed::RetryTool { .. } if job.state().is_terminal() => {
+            return Err(wrong_state(job, StateSet::INCOMPLETE));
+        }
+        AgentDeed::RetryTool { .. } => job.clone(),
+    };
+    let extra = job.with_agent(deed, now)?;
+    next.spec = Arc::new(Spec { extra, ..(*next.spec).clone() });
+    Ok(next)
+}
+
+/// It waits for a person. An attempt that was under way did not fail, so it uses up none.
+fn paused(job: &Job, now: Timestamp) -> Job {
+    let mut next = job.clone();
+    if job.state() == State::Active {
+        next.attempt = next.attempt.saturating_sub(1);
+        next.started_at = None;
     }
+    next.phase = Phase::Pending { after: None };
+    // A step that was scheduled from the start has nothing yet that tells it from one that still waits for others.
+    if next.waits_for_workflow() {
+        next.activated_at = Some(now);
+    }
+    next
+}
+
+/// A step of a workflow may run. It shows what those before it left for it as an attribute like others.
+fn let_step_go(job: &Job, parent_results: Option<ParentResults>, now: Timestamp) -> Result<Job, Refusal> {
+    let mut next = set_going(job, now)?;
+    if let Some(ParentResults { list, omitted }) = parent_results {
+        let mut spec = (*next.spec).clone();
+        spec.extra = spec.extra.with_member("parent_results", &list);
+        if omitted > 0 {
+            let omitted = Json::from_trusted(&omitted.to_string());
+            spec.extra = spec.extra.with_member("parent_results_omitted", &omitted);
+        }
+        next.spec = Arc::new(spec);
+    }
+    Ok(next)
+}
+
+/// A full queue gives up its oldest job for a newer one.
+fn displace(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
+    if job.state() != State::Available {
+        return Err(wrong_state(job, StateSet::of(&[State::Available])));
+    }
+    let mut next = job.clone();
+    let message = "the queue was full, and a newer job took its place";
+    next.history.push(job.attempt, WorkerError::of_server("overflow", message.to_owned()), now);
+    give_up(&mut next, Cause::Failed, Exhaustion::Discard, now);
+    Ok(next)
+}
+
+/// Its queue is deleted, and nobody wants it elsewhere.
+fn lose_queue(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
+    if !job.state().is_waiting() {
+        return Err(wrong_state(job, StateSet::WAITING));
+    }
+    let mut next = job.clone();
+    let message = format!("an operator deleted queue {}", job.spec.queue);
+    next.history.push(job.attempt, WorkerError::of_server("queue_deleted", message), now);
+    give_up(&mut next, Cause::Failed, Exhaustion::Discard, now);
+    Ok(next)
+}
+
+/// It waits elsewhere, as long as it would have waited here: its turn is that of the moment at which it came.
+fn move_to(job: &Job, queue: QueueName) -> Result<Job, Refusal> {
+    if !job.state().is_waiting() {
+        return Err(wrong_state(job, StateSet::WAITING));
+    }
+    let mut next = job.clone();
+    if job.spec.queue != queue {
+        let mut spec = (*job.spec).clone();
+        spec.move_to(queue);
+        next.spec = Arc::new(spec);
+    }
+    Ok(next)
+}
+
+/// There is no room for it, and it is not to wait in line for some.
+fn postpone(job: &Job, until: Timestamp, now: Timestamp) -> Result<Job, Refusal> {
+    if job.state() != State::Available {
+        return Err(wrong_state(job, StateSet::of(&[State::Available])));
+    }
+    let mut next = job.clone();
+    if due::too_late_at(job).is_some_and(|at| at <= now) {
+        overdue::come_too_late(&mut next, now);
+    } else {
+        next.phase = Phase::Scheduled { at: until };
+        next.enqueued_at = None;
+    }
+    Ok(next)
+}
+
+/// There is no room for it, and later it would be worth nothing.
+fn drop_limited(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
+    if job.state() != State::Available {
+        return Err(wrong_state(job, StateSet::of(&[State::Available])));
+    }
+    let mut next = job.clone();
+    let message = "its rate limit left no room for it, and on_limit is drop";
+    next.history.push(job.attempt, WorkerError::of_server("rate_limited", message.to_owned()), now);
+    give_up(&mut next, Cause::Failed, Exhaustion::Discard, now);
+    Ok(next)
+}
+
+/// A callback that is not needed was never to run: nothing is left of it.
+fn withdraw(job: &Job) -> Result<Transition, Refusal> {
+    if job.state() != State::Pending {
+        return Err(wrong_state(job, StateSet::of(&[State::Pending])));
+    }
+    Ok(Transition::Removed)
+}
+
+fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
+    if job.phase.is_dead_letter() { bring_back(job, patch, now) } else { Err(Refusal::NoDeadLetter(job.id)) }
+}
+
+/// What waits for its next attempt need not wait for it; what was given up starts again.
+fn retry(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
+    match job.state() {
+        State::Retryable => {
+            let mut next = job.clone();
+            next.become_available(now);
+            Ok(next)
+        }
+        State::Discarded => bring_back(job, SpecPatch::default(), now),
+        State::Scheduled
+        | State::Available
+        | State::Pending
+        | State::Active
+        | State::Completed
+        | State::Cancelled => Err(wrong_state(job, StateSet::of(&[State::Retryable, State::Discarded]))),
+    }
+}
+
+/// Attempts start again from nothing; the history and the fence stay.
+fn bring_back(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
     let mut next = job.clone();
     // The key is computed from the job: with other values it is another.
     let changes_key = patch.queue.is_some() || patch.args.is_some() || patch.meta.is_some();
@@ -193,7 +432,29 @@ fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
     }
     next.spec = Arc::new(spec);
     next.forget_attempts();
+    next.begin_anew(now);
     next.become_available(now);
+    Ok(next)
+}
+
+/// An available job keeps its turn: it stands in the new line as if it had had this priority when it came.
+fn reprioritize(job: &Job, priority: Priority) -> Result<Job, Refusal> {
+    if !job.state().is_waiting() {
+        return Err(wrong_state(job, StateSet::WAITING));
+    }
+    let mut next = job.clone();
+    if job.spec.priority != priority {
+        next.spec = Arc::new(Spec { priority, ..(*job.spec).clone() });
+    }
+    Ok(next)
+}
+
+/// As if the lease had run out: if the worker lives after all, it may still complete the job.
+fn abandon(job: &Job, claimant: &Claimant, now: Timestamp) -> Result<Job, Refusal> {
+    let lease = active_lease(job, claimant)?.clone();
+    let mut next = job.clone();
+    let error = WorkerError::of_server("worker_death", "an operator declared its worker gone".into());
+    overdue::lapse(&mut next, lease, error, now);
     Ok(next)
 }
 
@@ -228,60 +489,20 @@ fn time_passed(job: &Job, chance: Chance, now: Timestamp, rules: &Rules) -> Resu
         | Phase::Available { .. }
         | Phase::Pending { .. }
         | Phase::Retryable { .. } => {
-            if due::expires_at(job).is_some_and(|at| at <= now) {
-                expire(&mut next, now);
+            if due::too_late_at(job).is_some_and(|at| at <= now) {
+                overdue::come_too_late(&mut next, now);
             } else {
                 next.become_available(now);
             }
         }
-        Phase::Active { lease, times_out_at } => match times_out_at {
-            Some(at) if *at <= lease.deadline => time_out(&mut next, chance, now),
-            _ => lapse(&mut next, lease.clone(), now),
-        },
+        Phase::Active { lease, times_out_at } => {
+            overdue::run_out(&mut next, lease, *times_out_at, chance, now);
+        }
         Phase::Completed { .. } | Phase::Cancelled { .. } | Phase::Discarded { .. } => {
             return Ok(Transition::Removed);
         }
     }
     Ok(Transition::To(next))
-}
-
-/// Too late to start it, and its history says so. If its last lease ran out, the holder may still complete it.
-fn expire(job: &mut Job, now: Timestamp) {
-    let deadline = job.spec.expires_at.as_ref().map_or("", |given| &given.text);
-    let message = format!("nobody started it before it expired at {deadline}");
-    job.history.push(job.attempt, WorkerError::of_server("expired", message), now);
-    let cause = match &job.phase {
-        Phase::Available { lapsed: Some(lease) } => Cause::LeaseExpired(lease.clone()),
-        Phase::Available { lapsed: None }
-        | Phase::Scheduled { .. }
-        | Phase::Pending { .. }
-        | Phase::Active { .. }
-        | Phase::Retryable { .. }
-        | Phase::Completed { .. }
-        | Phase::Cancelled { .. }
-        | Phase::Discarded { .. } => Cause::Expired,
-    };
-    give_up(job, cause, Exhaustion::Discard, now);
-}
-
-/// The attempt ran longer than it may: a failure like any other.
-fn time_out(job: &mut Job, chance: Chance, now: Timestamp) {
-    let limit = job.spec.timeout.map_or(0, |timeout| timeout.span.as_millis());
-    let message = format!("the attempt ran longer than its limit of {limit} ms");
-    attempt_failed(job, WorkerError::of_server("timeout", message), chance, now);
-}
-
-/// Nobody was heard of within the lease: back to the queue at once, for there is no failure to wait out.
-fn lapse(job: &mut Job, lease: Lease, now: Timestamp) {
-    let message = format!("no acknowledgement or heartbeat before {}", lease.deadline);
-    job.history.push(job.attempt, WorkerError::of_server("visibility_timeout", message), now);
-    if job.spec.retry.is_exhausted(job.attempt) {
-        give_up(job, Cause::LeaseExpired(lease), job.spec.retry.on_exhaustion, now);
-    } else {
-        job.become_available(now);
-        job.started_at = None;
-        job.phase = Phase::Available { lapsed: Some(lease) };
-    }
 }
 
 /// The lease of a job that this claimant holds now.

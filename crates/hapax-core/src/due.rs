@@ -7,9 +7,11 @@ use crate::{Job, Phase, Rules, State, Timestamp};
 /// timer per job at this moment and know no other rule about time.
 pub fn next_due(job: &Job, rules: &Rules) -> Option<Timestamp> {
     match &job.phase {
-        Phase::Scheduled { at } | Phase::Retryable { at } => earlier(Some(*at), expires_at(job)),
-        Phase::Available { .. } | Phase::Pending { .. } => expires_at(job),
-        Phase::Active { lease, times_out_at } => earlier(Some(lease.deadline), *times_out_at),
+        Phase::Scheduled { at } | Phase::Retryable { at } => earlier(Some(*at), too_late_at(job)),
+        Phase::Available { .. } | Phase::Pending { .. } => too_late_at(job),
+        Phase::Active { lease, times_out_at } => {
+            earlier(earlier(Some(lease.deadline), *times_out_at), total_end(job))
+        }
         Phase::Completed { at, .. } => removal(job, State::Completed, *at, rules),
         Phase::Cancelled { at, .. } => removal(job, State::Cancelled, *at, rules),
         Phase::Discarded { at, .. } => removal(job, State::Discarded, *at, rules),
@@ -21,10 +23,28 @@ pub(crate) fn expires_at(job: &Job) -> Option<Timestamp> {
     job.spec.expires_at.as_ref().map(|given| given.at)
 }
 
+/// When too much time has gone by since the job began.
+pub(crate) fn total_end(job: &Job) -> Option<Timestamp> {
+    job.spec.limits.total.map(|span| job.limits_count_from() + span)
+}
+
+/// When too much time has gone by without a first start. An attempt that was handed back was none.
+pub(crate) fn enqueue_end(job: &Job) -> Option<Timestamp> {
+    let waits = matches!(job.state(), State::Scheduled | State::Available | State::Pending);
+    let limit = job.spec.limits.enqueue.filter(|_| waits && job.attempt == 0);
+    limit.map(|span| job.limits_count_from() + span)
+}
+
+/// When it is too late, for whatever reason, to start the job.
+pub(crate) fn too_late_at(job: &Job) -> Option<Timestamp> {
+    earlier(expires_at(job), earlier(enqueue_end(job), total_end(job)))
+}
+
 /// A finished job stays for its retention, and longer if its own policy still counts on it: a window of 30
 /// days must not end after 7 because the job that protects it was tidied away.
 fn removal(job: &Job, state: State, finished_at: Timestamp, rules: &Rules) -> Option<Timestamp> {
-    let kept_until = finished_at + rules.retention.of(state)?;
+    let kept = rules.retention.of(state)?;
+    let kept_until = finished_at + job.spec.kept_for.of(state).unwrap_or(kept);
     let watch = job.spec.unique.as_ref().map(Uniqueness::watch);
     let watch = watch.filter(|watch| job.key.is_some() && watch.states.contains(state));
     let counts_until = watch.and_then(|watch| watch.window_end(Holder::from(job)));

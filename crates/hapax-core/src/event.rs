@@ -1,8 +1,12 @@
 //! What can happen to a stored job.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Chance, Json, LeaseToken, SpecPatch, WorkerError, WorkerId};
+use crate::{
+    AgentDeed, Chance, JobFilter, Json, LeaseToken, Priority, QueueName, Report, SpecPatch, TenantId,
+    Timestamp, WorkerError, WorkerId,
+};
 
 /// Something that happens to a stored job.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +45,53 @@ pub enum Event {
         /// How long the lease shall last from here, if not as long as before.
         visibility_timeout: Option<Duration>,
     },
+    /// A worker says how far it has come, which is a heartbeat too.
+    Progress {
+        /// Who says so.
+        claimant: Claimant,
+        /// How far.
+        report: Report,
+    },
+    /// A worker leaves behind from where another could go on, which is a heartbeat too.
+    SaveCheckpoint {
+        /// Who says so.
+        claimant: Claimant,
+        /// What is needed for that.
+        state: Json,
+        /// What was written beside it, as one object.
+        notes: Json,
+    },
+    /// Somebody wants the next attempt to start from nothing.
+    DropCheckpoint,
     /// Somebody calls it off.
     Cancel,
     /// Somebody lets a pending job go.
     Activate,
+    /// A person or a tool has to do with the agent that it is.
+    Agent(AgentDeed),
+    /// Its workflow lets it go.
+    LetGo {
+        /// What those before it left for it.
+        parent_results: Option<ParentResults>,
+    },
+    /// Its workflow does not need it.
+    Withdraw,
+    /// A newer job takes its place in a full queue.
+    Displace,
+    /// An operator deletes its queue, and it with it.
+    LoseQueue,
+    /// An operator lets it wait in another queue.
+    MoveTo {
+        /// In which.
+        queue: QueueName,
+    },
+    /// Its rate limit leaves no room for it, and it shall come back at that moment.
+    Postpone {
+        /// When.
+        until: Timestamp,
+    },
+    /// Its rate limit leaves no room for it, and it shall not wait for any.
+    Drop,
     /// Somebody wants a dead letter tried again.
     Revive {
         /// With these new values.
@@ -52,6 +99,28 @@ pub enum Event {
     },
     /// Somebody throws a dead letter away.
     Forget,
+    /// An operator wants a job that failed tried again at once, dead letter or not.
+    Retry,
+    /// An operator removes what is left of a job that has ended.
+    Delete,
+    /// Somebody lets a waiting job go earlier or later.
+    Reprioritize {
+        /// Its new priority.
+        priority: Priority,
+    },
+    /// An operator says that the worker is gone: its lease ends now.
+    Abandon {
+        /// Who held it.
+        claimant: Claimant,
+    },
+    /// Another event, but only to a job that is still what was meant. Between a list and what is done about it a job may
+    /// change.
+    OnlyIf {
+        /// Which jobs are meant.
+        filter: Arc<JobFilter>,
+        /// What happens to them.
+        event: Box<Event>,
+    },
     /// An operator takes its key away.
     Release {
         /// Why.
@@ -64,6 +133,30 @@ pub enum Event {
         /// For the pause before the next attempt.
         chance: Chance,
     },
+}
+
+/// What the steps before one left for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParentResults {
+    /// Their results, as a list.
+    pub list: Json,
+    /// How many are left out for their size: those are null in the list.
+    pub omitted: usize,
+}
+
+impl Event {
+    /// What happens, whatever it depends on.
+    pub fn bare(&self) -> &Event {
+        if let Event::OnlyIf { filter: _, event } = self { event.bare() } else { self }
+    }
+
+    /// The same, but to jobs of the tenant only, if there is one.
+    #[must_use]
+    pub fn only_of(self, tenant: Option<&TenantId>) -> Event {
+        let Some(tenant) = tenant else { return self };
+        let filter = JobFilter::default().kept_to(tenant);
+        Event::OnlyIf { filter: Arc::new(filter), event: Box::new(self) }
+    }
 }
 
 /// Whether a worker hands a job back as failed or merely unprocessed.

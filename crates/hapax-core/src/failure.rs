@@ -1,5 +1,7 @@
 //! What went wrong: the error a worker reports and the history a job keeps.
 
+use std::time::Duration;
+
 use crate::{Json, Timestamp};
 
 /// How many failures a job remembers, the newest ones.
@@ -24,6 +26,8 @@ pub struct WorkerError {
     pub aliases: Vec<Box<str>>,
     /// What the worker wants done.
     pub directive: Directive,
+    /// Before when no job with the same rate limit shall start.
+    pub rate_limit_until: Option<Timestamp>,
 }
 
 /// What a worker wants done with a job that failed.
@@ -49,6 +53,7 @@ impl WorkerError {
             backtrace: Vec::new(),
             aliases: Vec::new(),
             directive: Directive::Policy,
+            rate_limit_until: None,
         }
     }
 
@@ -77,6 +82,17 @@ pub struct Failure {
     pub details: Option<Json>,
     /// Where it happened.
     pub backtrace: Vec<Box<str>>,
+    /// Which limit on time was passed, if that is what went wrong.
+    pub overrun: Option<Overrun>,
+}
+
+/// A limit on time and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overrun {
+    /// How long it could have been.
+    pub limit: Duration,
+    /// How long it was.
+    pub elapsed: Duration,
 }
 
 /// The newest failures of a job, oldest first.
@@ -104,8 +120,17 @@ impl History {
     }
 
     pub(crate) fn push(&mut self, attempt: u32, error: WorkerError, now: Timestamp) {
-        let WorkerError { kind, code, message, retryable, details, backtrace, aliases: _, directive: _ } =
-            error;
+        let WorkerError {
+            kind,
+            code,
+            message,
+            retryable,
+            details,
+            backtrace,
+            aliases: _,
+            directive: _,
+            rate_limit_until: _,
+        } = error;
         if self.entries.len() == FAILURES_KEPT {
             self.entries.remove(0);
         }
@@ -119,8 +144,16 @@ impl History {
             retryable,
             details,
             backtrace,
+            overrun: None,
         });
         self.current = true;
+    }
+
+    /// The newest failure is that a limit on time was passed.
+    pub(crate) fn note_overrun(&mut self, overrun: Overrun) {
+        if let Some(newest) = self.entries.last_mut() {
+            newest.overrun = Some(overrun);
+        }
     }
 
     pub(crate) fn clear_current(&mut self) {

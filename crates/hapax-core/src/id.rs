@@ -1,5 +1,6 @@
 //! A job's id: a UUID of version 7 in lower case.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,8 +9,21 @@ use uuid::{Uuid, Variant};
 use crate::Timestamp;
 
 /// The name of one job, for ever.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JobId(Uuid);
+
+/// In the order of the bytes, compared as one number: trees of ids are searched for every job.
+impl Ord for JobId {
+    fn cmp(&self, other: &JobId) -> Ordering {
+        self.0.as_u128().cmp(&other.0.as_u128())
+    }
+}
+
+impl PartialOrd for JobId {
+    fn partial_cmp(&self, other: &JobId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// A text that is no job id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::unique::{Key, Ledger, Release};
-use crate::{History, JobId, Json, Phase, Spec, State, Timestamp};
+use crate::{Checkpoint, History, JobId, Json, Phase, Progress, Spec, State, Timestamp};
 
 /// A job: what was asked for and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,12 +41,39 @@ pub struct Job {
     pub released: Option<Release>,
     /// When it was to start before duplicates moved its start.
     pub first_start: Option<Timestamp>,
+    /// How far the newest attempt has come, if its worker said.
+    pub progress: Option<Progress>,
+    /// From where the next attempt can go on.
+    pub checkpoint: Option<Checkpoint>,
+    /// When it began anew, if it did and has limits that count from its beginning.
+    pub begun_at: Option<Timestamp>,
 }
 
 impl Job {
     /// The bare state.
     pub fn state(&self) -> State {
         self.phase.state()
+    }
+
+    /// What came of it, if it was done and its worker said.
+    pub fn result(&self) -> Option<&Json> {
+        match &self.phase {
+            Phase::Completed { result, .. } => result.as_ref(),
+            Phase::Scheduled { .. }
+            | Phase::Available { .. }
+            | Phase::Pending { .. }
+            | Phase::Active { .. }
+            | Phase::Retryable { .. }
+            | Phase::Cancelled { .. }
+            | Phase::Discarded { .. } => None,
+        }
+    }
+
+    /// Whether it is a step that its workflow has not let go yet. One that was let go and waits again, for a person, has
+    /// been activated or has stood in its queue.
+    pub(crate) fn waits_for_workflow(&self) -> bool {
+        let was_let_go = self.activated_at.is_some() || self.enqueued_at.is_some();
+        self.spec.workflow.is_some() && self.state() == State::Pending && !was_let_go
     }
 
     /// The job whose end lets it go, if it is a successor.
@@ -89,6 +116,16 @@ impl Job {
         self.retry_delay = None;
         self.history.clear_current();
         self.forget_lapsed_lease();
+    }
+
+    /// Its limits on time count from here: those who brought it back want it done, not timed out at once.
+    pub(crate) fn begin_anew(&mut self, now: Timestamp) {
+        self.begun_at = self.spec.limits.count_from_creation().then_some(now);
+    }
+
+    /// From when its limits on time count.
+    pub(crate) fn limits_count_from(&self) -> Timestamp {
+        self.begun_at.unwrap_or(self.created_at)
     }
 
     /// A worker that lost its lease did other work than what the job says now, so its late ack must not end the job.

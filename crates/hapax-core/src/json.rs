@@ -33,6 +33,9 @@ impl Limits {
     /// What every request gets.
     pub const DEFAULT: Self = Self { depth_max: 64 };
 
+    /// What stored text gets, which this reader has accepted before. Values of requests may stand deeper in it than they came.
+    pub const STORED: Self = Self { depth_max: Self::DEPTH_CEILING };
+
     /// Reading, writing and dropping recurse once per level; this many fit the smallest thread stack we use.
     pub const DEPTH_CEILING: usize = 512;
 
@@ -102,6 +105,34 @@ impl Json {
     /// Takes text that this reader has accepted before, such as a column that was written from a [`Json`].
     pub fn from_trusted(text: &str) -> Self {
         Self(Arc::from(text))
+    }
+
+    /// The object with one more member, or with another value for it. What is not an object gives way to one: whoever sets
+    /// a member finds it there.
+    #[must_use]
+    pub fn with_member(&self, name: &str, value: &Json) -> Json {
+        let node = read(self.as_str(), Limits::STORED).ok();
+        let members = node.as_ref().and_then(Node::as_object).unwrap_or_default();
+        let mut text = String::with_capacity(self.0.len() + name.len() + value.0.len() + 4);
+        text.push('{');
+        for member in members.iter().filter(|member| member.name != name) {
+            crate::canonical::write_string(&member.name, &mut text);
+            text.push(':');
+            text.push_str(member.node.raw);
+            text.push(',');
+        }
+        crate::canonical::write_string(name, &mut text);
+        text.push(':');
+        text.push_str(&value.0);
+        text.push('}');
+        Json::from_trusted(&text)
+    }
+
+    /// A string.
+    pub fn string(text: &str) -> Json {
+        let mut json = String::with_capacity(text.len() + 2);
+        crate::canonical::write_string(text, &mut json);
+        Json::from_trusted(&json)
     }
 
     /// `{}`.

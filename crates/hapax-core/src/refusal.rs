@@ -1,7 +1,9 @@
 //! What the rules do not allow. Not an error of the machine: those have other types.
 
 use crate::unique::{Key, KeyError};
-use crate::{Admission, JobId, State, StateSet};
+use crate::webhook::DeliveryId;
+use crate::workflow::{WorkflowId, WorkflowState};
+use crate::{Admission, JobId, JobType, QueueName, State, StateSet};
 
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -30,6 +32,9 @@ pub enum Refusal {
         /// Where it is.
         state: State,
     },
+    /// The job is not what was meant, or not any longer.
+    #[error("job {0} is not among those that were meant, or not any longer")]
+    NotMeant(JobId),
     /// A job with this id exists already.
     #[error("a job with the id {id} exists already")]
     IdTaken {
@@ -59,6 +64,14 @@ pub enum Refusal {
         /// Why.
         refusal: Box<Refusal>,
     },
+    /// One step of a workflow was refused, and so the whole workflow.
+    #[error("step {index} of the workflow: {refusal}")]
+    InWorkflow {
+        /// Which one, counted from 0.
+        index: usize,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
     /// With its new values the job could not have the key that its policy asks for.
     #[error("job {id} cannot have the key of its unique policy with these values")]
     KeyImpossible {
@@ -69,7 +82,7 @@ pub enum Refusal {
         error: KeyError,
     },
     /// An earlier job of the same batch stands against it, and is not stored either.
-    #[error("it is a duplicate of job {of} of the same batch")]
+    #[error("it is a duplicate of job {of} of the same request")]
     Twin {
         /// Which one, counted from 0.
         of: usize,
@@ -95,39 +108,196 @@ pub enum Refusal {
         /// How many there may be.
         max: usize,
     },
+    /// So many jobs wait in the queue that it takes no more.
+    #[error("{} in queue {queue}, which takes {max}", counted(*depth, "job waits", "jobs wait"))]
+    QueueFull {
+        /// The queue.
+        queue: QueueName,
+        /// How many wait.
+        depth: u64,
+        /// How many may.
+        max: u64,
+    },
+    /// The queue takes no jobs.
+    #[error("queue {0} is being emptied and takes no jobs")]
+    QueueDraining(QueueName),
+    /// A queue with jobs that have not ended is not deleted without a word about them.
+    #[error("queue {queue} has {}", counted(*jobs, "job that has not ended", "jobs that have not ended"))]
+    QueueInUse {
+        /// The queue.
+        queue: QueueName,
+        /// How many.
+        jobs: u64,
+    },
+    /// The queue does not take jobs of this type.
+    #[error("queue {queue} does not take jobs of the type {kind}")]
+    TypeNotAllowed {
+        /// The queue.
+        queue: QueueName,
+        /// The type.
+        kind: JobType,
+    },
+    /// There is no such thing.
+    #[error("there is no {register} with the name \"{name}\"")]
+    NoEntry {
+        /// What kind of thing.
+        register: &'static str,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// There is such a thing already.
+    #[error("there is a {register} with the name \"{name}\" already")]
+    EntryTaken {
+        /// What kind of thing.
+        register: &'static str,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// There are as many such things as there may be.
+    #[error("there are {max} {register}s already, which is the most")]
+    RegisterFull {
+        /// What kind of thing.
+        register: &'static str,
+        /// How many there may be.
+        max: usize,
+    },
+    /// A delivery that has arrived is not sent again.
+    #[error("delivery {0} has arrived; only one that waits or was given up can be sent again")]
+    DeliveryArrived(DeliveryId),
+    /// A workflow that has ended cannot be called off.
+    #[error("workflow {id} is {}; it would have to be running", .state.name())]
+    WorkflowEnded {
+        /// The workflow.
+        id: WorkflowId,
+        /// How it ended.
+        state: WorkflowState,
+    },
+    /// Only its workflow lets a step go.
+    #[error("job {id} waits for other steps of workflow {workflow}, which lets it go when it is its turn")]
+    StepWaits {
+        /// The job.
+        id: JobId,
+        /// The workflow.
+        workflow: WorkflowId,
+    },
+    /// Another of the same line comes before it.
+    #[error("job {id} waits for job {after}, which has the same ordering key and comes before it")]
+    NotItsTurn {
+        /// The job.
+        id: JobId,
+        /// The one for which it waits.
+        after: JobId,
+    },
+    /// Only an agent that was paused can be resumed.
+    #[error("job {id} is {state} and is not a paused agent")]
+    NotPaused {
+        /// The job.
+        id: JobId,
+        /// Where it is.
+        state: State,
+    },
+    /// A job cannot change its line while it stands in it.
+    #[error("job {id} cannot take over another queue or ordering key before it has ended")]
+    OtherOrder {
+        /// The job.
+        id: JobId,
+    },
     /// Nothing was due.
     #[error("nothing is due for job {0}")]
     NotDue(JobId),
 }
 
+/// A number of things, and what is to be said of one or of many.
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 impl Refusal {
+    /// Whether the same request may be accepted a moment later, by nobody's doing but time's.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Refusal::QueueFull { .. } | Refusal::QueueDraining(_) => true,
+            Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => refusal.is_passing(),
+            Refusal::NotFound(_)
+            | Refusal::NoDeadLetter(_)
+            | Refusal::WrongState { .. }
+            | Refusal::LeaseLost { .. }
+            | Refusal::NotMeant(_)
+            | Refusal::IdTaken { .. }
+            | Refusal::Duplicate { .. }
+            | Refusal::IdempotencyMismatch
+            | Refusal::KeyImpossible { .. }
+            | Refusal::Twin { .. }
+            | Refusal::KeyNotHeld
+            | Refusal::PayloadFull { .. }
+            | Refusal::TooManyHolders { .. }
+            | Refusal::QueueInUse { .. }
+            | Refusal::TypeNotAllowed { .. }
+            | Refusal::NoEntry { .. }
+            | Refusal::EntryTaken { .. }
+            | Refusal::RegisterFull { .. }
+            | Refusal::DeliveryArrived(_)
+            | Refusal::WorkflowEnded { .. }
+            | Refusal::StepWaits { .. }
+            | Refusal::NotItsTurn { .. }
+            | Refusal::NotPaused { .. }
+            | Refusal::OtherOrder { .. }
+            | Refusal::NotDue(_) => false,
+        }
+    }
+
     /// The refusal of a whole batch because of one of its jobs. A job that was admitted earlier in the same
     /// batch is not stored, so nobody is told of it by its id.
     #[must_use]
     pub fn in_batch(self, index: usize, admitted: &[Admission]) -> Refusal {
+        Refusal::InBatch { index, refusal: Box::new(self.beside(admitted)) }
+    }
+
+    /// The same for a workflow and one of its steps.
+    #[must_use]
+    pub fn in_workflow(self, index: usize, admitted: &[Admission]) -> Refusal {
+        Refusal::InWorkflow { index, refusal: Box::new(self.beside(admitted)) }
+    }
+
+    fn beside(self, admitted: &[Admission]) -> Refusal {
         let named = match &self {
-            Refusal::IdTaken { id, .. } | Refusal::Duplicate { existing: id, .. } => Some(*id),
+            Refusal::IdTaken { id, .. }
+            | Refusal::Duplicate { existing: id, .. }
+            | Refusal::OtherOrder { id } => Some(*id),
             Refusal::PayloadFull { id, .. } => *id,
             Refusal::NotFound(_)
             | Refusal::NoDeadLetter(_)
             | Refusal::WrongState { .. }
             | Refusal::LeaseLost { .. }
+            | Refusal::NotMeant(_)
             | Refusal::IdempotencyMismatch
             | Refusal::InBatch { .. }
+            | Refusal::InWorkflow { .. }
             | Refusal::KeyImpossible { .. }
             | Refusal::Twin { .. }
             | Refusal::KeyNotHeld
             | Refusal::TooManyHolders { .. }
+            | Refusal::QueueFull { .. }
+            | Refusal::QueueDraining(_)
+            | Refusal::QueueInUse { .. }
+            | Refusal::TypeNotAllowed { .. }
+            | Refusal::NoEntry { .. }
+            | Refusal::EntryTaken { .. }
+            | Refusal::RegisterFull { .. }
+            | Refusal::DeliveryArrived(_)
+            | Refusal::WorkflowEnded { .. }
+            | Refusal::StepWaits { .. }
+            | Refusal::NotItsTurn { .. }
+            | Refusal::NotPaused { .. }
             | Refusal::NotDue(_) => None,
         };
         let is_named = |other: &Admission| other.verdict.is_new() && Some(other.job.id) == named;
-        let refusal = match (admitted.iter().position(is_named), self) {
+        match (admitted.iter().position(is_named), self) {
             (Some(_), Refusal::PayloadFull { id: _, bytes, max }) => {
                 Refusal::PayloadFull { id: None, bytes, max }
             }
             (Some(of), _) => Refusal::Twin { of },
             (None, other) => other,
-        };
-        Refusal::InBatch { index, refusal: Box::new(refusal) }
+        }
     }
 }

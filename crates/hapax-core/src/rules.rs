@@ -45,6 +45,11 @@ impl Default for Retention {
 }
 
 impl Retention {
+    /// The shortest of them.
+    pub fn shortest(&self) -> Duration {
+        self.completed.min(self.cancelled).min(self.discarded)
+    }
+
     /// How long a job is kept after it ended in this state; nothing for a job that has not ended.
     pub fn of(&self, state: State) -> Option<Duration> {
         match state {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use crate::limit::{LimitKey, RateLimit, Share};
 use crate::unique::Uniqueness;
-use crate::{JobType, Json, Priority, QueueName, RetryPolicy, Timestamp};
+use crate::workflow::WorkflowId;
+use crate::{JobType, Json, KeptFor, OrderingKey, Priority, QueueName, RetryPolicy, TimeLimits, Timestamp};
 
 /// A job as its client declared it.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,12 +32,22 @@ pub struct Spec {
     pub timeout: Option<Timeout>,
     /// How long a lease lasts without heartbeats.
     pub visibility_timeout: Option<Duration>,
+    /// Further limits on time.
+    pub limits: TimeLimits,
     /// How failures are retried.
     pub retry: RetryPolicy,
     /// How duplicates are recognised and treated.
     pub unique: Option<Uniqueness>,
+    /// How many like it may run or start.
+    pub rate_limit: Option<Box<RateLimit>>,
     /// What a crash of the worker means for the job.
     pub delivery: Delivery,
+    /// With which others of its queue it must not run at the same time.
+    pub ordering_key: Option<OrderingKey>,
+    /// How long it is kept after it ended, if not as long as others.
+    pub kept_for: KeptFor,
+    /// The workflow of which it is a step.
+    pub workflow: Option<WorkflowId>,
     /// Attributes that the server does not know, as one JSON object; kept and returned.
     pub extra: Json,
 }
@@ -88,11 +100,24 @@ pub struct SpecPatch {
 }
 
 impl Spec {
+    /// The key that takes turns with others in its queue, if it does.
+    pub fn fair_key(&self) -> Option<&LimitKey> {
+        self.rate_limit.as_deref().filter(|limit| limit.share == Share::Fair).map(|limit| &limit.key)
+    }
+
+    /// The job goes to another queue, and limits itself there if it did so here.
+    pub(crate) fn move_to(&mut self, queue: QueueName) {
+        self.rate_limit = self.rate_limit.take().map(|limit| Box::new(limit.moved_to(&queue)));
+        self.queue = queue;
+    }
+
     /// The same job with the new values.
     pub(crate) fn patched(&self, patch: SpecPatch) -> Spec {
         let SpecPatch { queue, args, meta, retry } = patch;
         let mut spec = self.clone();
-        spec.queue = queue.unwrap_or(spec.queue);
+        if let Some(queue) = queue {
+            spec.move_to(queue);
+        }
         spec.args = args.unwrap_or(spec.args);
         spec.meta = meta.unwrap_or(spec.meta);
         spec.retry = retry.unwrap_or(spec.retry);

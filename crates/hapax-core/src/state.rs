@@ -94,6 +94,11 @@ impl StateSet {
     /// The five states of a job whose life is not over: the default of a unique policy.
     pub const INCOMPLETE: StateSet =
         StateSet::of(&[State::Scheduled, State::Available, State::Pending, State::Active, State::Retryable]);
+    /// The states of a job that lives and that no worker holds.
+    pub const WAITING: StateSet =
+        StateSet::of(&[State::Scheduled, State::Available, State::Pending, State::Retryable]);
+    /// The states of a job whose life is over.
+    pub const ENDED: StateSet = StateSet::INCOMPLETE.complement();
     /// All but cancelled and discarded.
     pub const SUCCESSFUL: StateSet = StateSet(StateSet::INCOMPLETE.0 | StateSet::of(&[State::Completed]).0);
 
@@ -176,6 +181,8 @@ mod tests {
     #[test]
     fn the_groups_hold_what_their_names_say() {
         assert_eq!(StateSet::INCOMPLETE, State::ALL.into_iter().filter(|s| !s.is_terminal()).collect());
+        assert_eq!(StateSet::WAITING, State::ALL.into_iter().filter(|s| s.is_waiting()).collect());
+        assert_eq!(StateSet::ENDED, State::ALL.into_iter().filter(|s| s.is_terminal()).collect());
         assert!(StateSet::SUCCESSFUL.contains(State::Completed));
         assert!(!StateSet::SUCCESSFUL.contains(State::Cancelled));
         assert!(!StateSet::SUCCESSFUL.contains(State::Discarded));

@@ -1,7 +1,10 @@
 //! One step of a stored job's life: the decision, what a returning job finds beside it, and whom its end lets go.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use crate::unique::{Holder, Key};
-use crate::{Job, State, Timestamp};
+use crate::{Job, JobId, KeptFor, Phase, State, Timestamp};
 
 /// What becomes of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,18 +32,53 @@ pub fn record_reentry(job: &mut Job, holders: &[Job], now: Timestamp) {
     }
 }
 
-/// Whether a change lets those go that wait for the job: it has ended, or gave up the key they wait for. Stores ask
-/// this after every change of a job that others may wait for, and let them go in the same commit.
-pub fn lets_successors_go(before: State, after: &Job) -> bool {
-    let has_ended = after.state().is_terminal() && !before.is_terminal();
-    has_ended || (after.spec.unique.is_some() && after.key.is_none())
+/// A change of a job that concerns those who wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parting {
+    /// It has ended, or is gone.
+    Ended,
+    /// It lives on without the key they wait for. Those who wait for its end still do.
+    KeyGivenUp,
 }
 
-/// A job that waited for another, after the other's end. Nothing if it does not wait any more.
-pub fn let_go(successor: &Job, now: Timestamp) -> Option<Job> {
+/// Whether a change concerns those who wait for the job. Stores ask this after every change of a job that others may wait
+/// for, and let them go in the same commit.
+pub fn parting(before: State, after: &Job) -> Option<Parting> {
+    if after.state().is_terminal() && !before.is_terminal() {
+        return Some(Parting::Ended);
+    }
+    (after.spec.unique.is_some() && after.key.is_none()).then_some(Parting::KeyGivenUp)
+}
+
+/// A job that waited for another, after the other parted. Nothing if it does not wait any more, or for something else.
+pub fn let_go(successor: &Job, parting: Parting, now: Timestamp) -> Option<Job> {
     successor.waits_for()?;
+    // Who stands in a line does so whatever keys those before it hold.
+    if parting == Parting::KeyGivenUp && successor.spec.ordering_key.is_some() {
+        return None;
+    }
     let mut next = successor.clone();
     next.activated_at = Some(now);
     next.wait_for_start(now);
+    Some(next)
+}
+
+/// An ended job whose time is over and which is kept on, as long again as it was kept already: so it is looked at a few
+/// times and not all the time, however long that goes on.
+pub fn kept_on(job: &Job, now: Timestamp) -> Option<Job> {
+    let kept = (now.since(job.phase.finished_at()?) * 2).max(Duration::from_secs(1));
+    let mut spec = (*job.spec).clone();
+    let KeptFor { completed, cancelled, discarded } = &mut spec.kept_for;
+    for span in [completed, cancelled, discarded] {
+        *span = Some(kept);
+    }
+    Some(Job { spec: Arc::new(spec), ..job.clone() })
+}
+
+/// A job that waited for one which left the line before its turn: it waits for whom the other waited for.
+pub fn hand_on(successor: &Job, to: JobId) -> Option<Job> {
+    successor.waits_for()?;
+    let mut next = successor.clone();
+    next.phase = Phase::Pending { after: Some(to) };
     Some(next)
 }

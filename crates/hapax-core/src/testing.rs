@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::unique::Ledger;
 use crate::{
-    Cause, Delivery, Event, History, Job, JobId, JobType, Json, Lease, LeaseToken, Phase, Priority,
-    QueueName, RetryPolicy, Rules, Spec, State, Timestamp, Transition, WorkerId, decide,
+    Cause, Delivery, Event, History, Job, JobId, JobType, Json, KeptFor, Lease, LeaseToken, Phase, Priority,
+    QueueName, RetryPolicy, Rules, Spec, State, TimeLimits, Timestamp, Transition, WorkerId, decide,
 };
 
 pub(crate) fn at(seconds: i64) -> Timestamp {
@@ -35,9 +35,14 @@ pub(crate) fn spec() -> Spec {
         expires_at: None,
         timeout: None,
         visibility_timeout: None,
+        limits: TimeLimits::default(),
         retry: steady_retry(),
         unique: None,
         delivery: Delivery::AtLeastOnce,
+        ordering_key: None,
+        kept_for: KeptFor::default(),
+        rate_limit: None,
+        workflow: None,
         extra: Json::empty_object(),
     }
 }
@@ -65,6 +70,9 @@ pub(crate) fn job() -> Job {
         reentered_beside: None,
         released: None,
         first_start: None,
+        progress: None,
+        checkpoint: None,
+        begun_at: None,
     }
 }
 

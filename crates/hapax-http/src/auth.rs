@@ -30,6 +30,11 @@ impl Auth {
         Auth { keys }
     }
 
+    /// Whether anybody has to show a key.
+    pub(crate) fn wants_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     /// Who shows these headers.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<Caller, NoKey> {
         if self.keys.is_empty() {

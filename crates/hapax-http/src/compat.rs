@@ -8,13 +8,12 @@ use crate::from_wire::{Fault, Given, dimensions, is_dimension};
 
 /// Which of two shapes a reply takes where one shape cannot serve everybody.
 ///
-/// The conformance suite never sends the header `OJS-Version`; the JavaScript, Python and Rust SDKs always do.
-/// A client that negotiates 1.0 gets the shapes of the HTTP binding, another one those of the OpenAPI document.
+/// The conformance suite never sends the header `OJS-Version`; the SDKs always do. A client that negotiates gets the shapes of the HTTP binding, another one those of the OpenAPI document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// The request has no `OJS-Version`.
     OpenApi,
-    /// The request has `OJS-Version: 1.0`.
+    /// The request has an `OJS-Version` that the server speaks.
     Negotiated,
 }
 
@@ -34,22 +33,51 @@ impl Dialect {
 
     /// Whether `queue` in the statistics of a queue is its name.
     ///
-    /// The Rust SDK wants a string there, the suite an object.
+    /// The Rust and the Go SDK want a string there, the suite an object.
     pub(crate) fn queue_is_a_name(self) -> bool {
+        self == Dialect::Negotiated
+    }
+
+    /// Whether `cron` in an answer about a recurring job is its expression.
+    ///
+    /// The Rust SDK wants a string there, the suite an object.
+    pub(crate) fn cron_is_an_expression(self) -> bool {
         self == Dialect::Negotiated
     }
 
     /// Whether capabilities in the manifest are bare truth values and extensions bare names.
     ///
-    /// The Rust SDK reads nothing else; the unique-jobs document wants objects.
+    /// The Rust and the Go SDK read nothing else; the unique-jobs document wants objects.
     pub(crate) fn manifest_is_plain(self) -> bool {
         self == Dialect::Negotiated
     }
 }
 
+/// Other names of the one version of the protocol.
+///
+/// The Go SDK still sends that of the candidate, and reads what the others read.
+pub(crate) const VERSION_ALIASES: &[&str] = &["1.0.0-rc.1", "1.0.0"];
+
+/// `unique.period` in milliseconds, as the Go SDK writes it.
+pub(crate) const PERIOD_MS: &str = "period_ms";
+
+/// Whether the text is the name, written in camel case.
+///
+/// The JavaScript SDK converts the options of jobs, but not those of the steps of workflows.
+pub(crate) fn is_camel_case_of(text: &str, name: &str) -> bool {
+    let mut words = name.split('_');
+    let mut rest = words.next().and_then(|first| text.strip_prefix(first));
+    for word in words {
+        let (head, tail) = word.split_at(word.len().min(1));
+        rest =
+            rest.and_then(|rest| rest.strip_prefix(head.to_ascii_uppercase().as_str())?.strip_prefix(tail));
+    }
+    rest == Some("")
+}
+
 /// `unique.key` as a list.
 ///
-/// The Python SDK sends the dimensions under this name, the JavaScript SDK the members of `args`.
+/// The Python SDK sends the dimensions under this name, the JavaScript and the Go SDK the members of `args`.
 pub(crate) fn key_list(policy: &mut UniquePolicy, given: Given<'_, '_>) -> Result<(), Fault> {
     let names = given.names()?;
     if names.is_empty() {
@@ -84,8 +112,8 @@ pub(crate) fn strategy(given: Given<'_, '_>) -> Result<Strategy, Fault> {
 
 /// The jobs that a heartbeat speaks of.
 ///
-/// The JavaScript SDK sends their number as `active_jobs` and their ids as `active_job_ids`; the others send the
-/// ids as `active_jobs`.
+/// The JavaScript and the Go SDK send their number as `active_jobs` and their ids as `active_job_ids`; the others
+/// send the ids as `active_jobs`.
 pub(crate) fn active_jobs<'g, 'a>(
     active_jobs: Option<Given<'g, 'a>>,
     active_job_ids: Option<Given<'g, 'a>>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use crate::Limits;
+use crate::{Entrance, Limits};
 
 /// What the program tells the server.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub struct Config {
     /// Whether the hooks of the conformance suite are there: everything can be wiped, and a job's `meta` can
     /// steer the answers to heartbeats. For test servers.
     pub conformance: bool,
+    /// What is asked of every job.
+    pub entrance: Entrance,
     /// How much of everything is too much.
     pub limits: Limits,
     /// The name of the store.

@@ -1,43 +1,93 @@
 //! From a request's JSON to what the broker understands. All refusals of form are made here, each with the
 //! place of the member, what was wrong with it and what would be right.
 
+mod agent;
 mod batch;
 mod beat;
+pub(crate) mod bounds;
+mod command;
+mod cron;
+mod cron_preview;
+mod deed;
 mod draft;
 mod envelope;
 mod fault;
 mod given;
+mod intake;
+mod job_filter;
 mod job_key;
-mod nearest;
+mod listening;
+mod maintenance;
+mod near_miss;
+mod operator_page;
+mod ordering;
 mod page;
 mod payload;
 mod place;
+mod pool;
+mod progress;
+mod queue_deletion;
+mod queue_settings;
+mod rate_limit;
 mod release;
 mod report;
+mod result;
 mod retry;
 mod revival;
+mod schema;
 mod span;
 mod states;
 mod unique;
 mod uniqueness;
+mod update;
+mod webhook;
 mod wish;
 mod worker_error;
+mod worker_facts;
+mod workflow;
 
 use hapax_core::json::{self, JsonError, Limits, Node};
 
+pub(crate) use agent::{
+    fork as agent_fork, pause as agent_pause, resume as agent_resume, tool_retry as agent_tool_retry,
+};
 pub(crate) use batch::{Bulk, BulkJobs, batch, bulk};
 pub(crate) use beat::beat;
+pub(crate) use command::{Command, EventForm, Subject, Topic, command};
+pub(crate) use cron::{cron, cron_switch};
+pub(crate) use cron_preview::{Preview, cron_preview, cron_runs};
+pub(crate) use deed::{Described, Targets, clients_deed, letters_deed, operators_deed, purge};
 pub(crate) use draft::{Drafted, job};
 pub(crate) use fault::Fault;
 pub(crate) use given::Given;
+pub(crate) use intake::Intake;
 pub(crate) use job_key::job_key;
-pub(crate) use page::{Listing, dead_letters, events, held_keys, holders, queues};
+pub(crate) use listening::{Listening, last_event_id, listening};
+pub(crate) use maintenance::{MaintenanceWish, maintenance};
+pub(crate) use operator_page::{
+    HistoryWish, Numbered, Wanted, history, numbered, operators_jobs, operators_letters,
+};
+pub(crate) use page::{
+    LetterWish, Listing, cron_page, dead_letters, events, held_keys, holders, job_history, named_page,
+    numbered_page, patience, queues, workflows,
+};
 pub(crate) use place::Place;
+pub(crate) use pool::pool;
+pub(crate) use progress::{Reported, Saved, checkpoint, progress};
+pub(crate) use queue_deletion::{Strategy as DeletionStrategy, queue_deletion};
+pub(crate) use queue_settings::{SettingsChange, new_queue, queue_settings};
+pub(crate) use rate_limit::ruling as limit_ruling;
 pub(crate) use release::release;
 pub(crate) use report::{Acknowledgement, Rejection, acknowledgement, rejection};
+pub(crate) use result::result_ids;
 pub(crate) use revival::revival;
+pub(crate) use schema::{schema, schema_at};
 pub(crate) use unique::{dimensions, is_dimension};
+pub(crate) use update::update;
+pub(crate) use webhook::{deliveries, rotation, subscription, subscription_patch};
 pub(crate) use wish::wish;
+pub(crate) use worker_facts::registration;
+pub(crate) use workflow::workflow;
 
 use hapax_wire::error::Code;
 
@@ -53,6 +103,22 @@ pub(crate) enum Media {
 /// The body as one JSON value.
 pub(crate) fn read(body: &[u8]) -> Result<Node<'_>, Fault> {
     json::read_bytes(body, Limits::DEFAULT).map_err(|error| invalid_payload(body, &error))
+}
+
+/// Reads a body that has nothing to say.
+pub(crate) fn no_members(body: &[u8]) -> Result<(), Fault> {
+    if body.is_empty() {
+        return Ok(());
+    }
+    let node = read(body)?;
+    let body = Given::body(&node)?;
+    match body.node.as_object().unwrap_or_default().first() {
+        Some(member) => {
+            let problem = "would be passed over: this request takes no members";
+            Err(Fault::new(Place::Member(&body.place, &member.name), problem))
+        }
+        None => Ok(()),
+    }
 }
 
 fn invalid_payload(body: &[u8], error: &JsonError) -> Fault {

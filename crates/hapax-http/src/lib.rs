@@ -5,10 +5,12 @@
 #![warn(missing_docs)]
 
 mod config;
+mod entrance;
 mod limits;
 mod metrics;
 mod server;
 
+mod answer;
 mod auth;
 mod body;
 mod call;
@@ -18,18 +20,28 @@ mod exchange;
 mod from_wire;
 mod front;
 mod head;
+mod live;
+mod openapi;
+mod origin;
+mod page;
+mod pools;
 mod problem;
 mod reply;
 mod request_id;
 mod router;
 mod routes;
+mod schemas;
 mod shared;
+mod tenancy;
+mod tenants;
 mod to_wire;
 
 #[cfg(test)]
 mod testing;
 
 pub use config::{ApiKey, Config};
+pub use entrance::{Entrance, RefuseRule};
 pub use limits::Limits;
 pub use metrics::Metrics;
 pub use server::{Bound, bind};
+pub use to_wire::event::text as event_text;

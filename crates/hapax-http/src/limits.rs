@@ -11,6 +11,8 @@ pub struct Limits {
     pub request_bytes: usize,
     /// Most connections at a time; further ones wait to be accepted.
     pub connections: usize,
+    /// Most streams of events at a time, over server-sent events and WebSockets; further ones are refused.
+    pub streams: usize,
     /// How long the first piece of a body may take to arrive, and then how long the rest.
     pub body_time: Duration,
     /// How long requests may take to end once the server was told to stop.
@@ -23,6 +25,7 @@ impl Default for Limits {
             job_bytes: 1024 * 1024,
             request_bytes: 16 * 1024 * 1024,
             connections: 4096,
+            streams: 20_000,
             body_time: Duration::from_secs(30),
             drain_time: Duration::from_secs(30),
         }
@@ -54,6 +57,32 @@ pub(crate) const PING_TIME: Duration = Duration::from_secs(10);
 /// How long requests may take to notice that their connection was cut.
 pub(crate) const CUT_TIME: Duration = Duration::from_secs(1);
 
+/// How long a stream of events may be silent before a sign of life is sent (Real-Time 2.4).
+pub(crate) const STREAM_HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often a watched job is looked at that others may change.
+pub(crate) const WATCH_LOOK: Duration = Duration::from_secs(1);
+/// After how long clients are asked to come back when a stream breaks (Real-Time 2.3).
+pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(3);
+/// How long clients of streams have to take the last words when the server stops (Real-Time 5.1).
+pub(crate) const STREAM_GRACE: Duration = Duration::from_secs(5);
+/// How often a connection of which only streams are left is looked at when the server stops and that time is over.
+pub(crate) const STREAM_CUT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long after the end of a job it is told again to a client that may know of it: between a commit and its event
+/// a moment passes.
+pub(crate) const END_TOLD_AGAIN_TIME: Duration = Duration::from_secs(10);
+
+/// How often a WebSocket is asked whether its client is there (Real-Time 3.5).
+pub(crate) const SOCKET_PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How long it may take to answer.
+pub(crate) const SOCKET_PONG_TIME: Duration = Duration::from_secs(10);
+/// Longest message of a client over a WebSocket.
+pub(crate) const SOCKET_MESSAGE_BYTES_MAX: usize = 16 * 1024;
+/// Where bytes of a client are read into; that many are taken by every WebSocket.
+pub(crate) const SOCKET_READ_BUFFER_BYTES: usize = 4 * 1024;
+/// Most channels that one WebSocket listens to.
+pub(crate) const SOCKET_CHANNELS_MAX: usize = 100;
+
 /// How often a connection is looked at.
 pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a connection without a request in progress is kept.
@@ -69,6 +98,13 @@ pub(crate) const BODY_BUDGET_BYTES: usize = 256 * 1024 * 1024;
 pub(crate) const LARGE_BODY_BYTES: usize = 256 * 1024;
 /// Most large bodies that are read into jobs at a time: read JSON takes many times the memory of its text.
 pub(crate) const LARGE_BODIES_MAX: usize = 2;
+
+/// Largest schema.
+pub(crate) const SCHEMA_BYTES_MAX: usize = 64 * 1024;
+/// Most pools.
+pub(crate) const POOLS_MAX: usize = 1000;
+/// Most schemas: all of them are in memory.
+pub(crate) const SCHEMAS_MAX: usize = 1000;
 
 /// How long the store may take to answer when somebody asks whether it is well: less than a usual probe waits.
 pub(crate) const STORE_PROBE_TIME: Duration = Duration::from_secs(1);

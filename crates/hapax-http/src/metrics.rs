@@ -1,5 +1,6 @@
 //! What is counted, in the text format of Prometheus. Labels are bounded: no queue, type or worker names.
 
+mod classic;
 mod observer;
 mod registry;
 
@@ -14,8 +15,9 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 
+pub(crate) use classic::CLASSIC;
 use observer::Events;
-use registry::{Commits, Gauges, Http, Registered};
+use registry::{Commits, Gauges, Http, OutcomeLabel, Registered};
 
 /// The server's counters.
 #[derive(Debug, Clone)]
@@ -76,6 +78,11 @@ impl Metrics {
         })
     }
 
+    /// Counts spans by what became of them. Until the first is counted, nothing is said of any.
+    pub fn count_spans(&self, outcome: &'static str, spans: u64) {
+        self.registered.spans.get_or_create(&OutcomeLabel { outcome }).inc_by(spans);
+    }
+
     pub(crate) fn route(&self, method: &str, route: &'static str) -> RouteMeter {
         let Http { requests, seconds } = &self.registered.http;
         let of_class = |status| {
@@ -85,16 +92,17 @@ impl Metrics {
         RouteMeter { by_class: CLASSES.map(of_class), seconds: seconds.get_or_create(&labels).clone() }
     }
 
-    /// The text of all counters, with what the store counts itself.
-    pub(crate) fn text(&self, totals: &Totals) -> String {
-        let Gauges { jobs, keys_held, dead_letters } = &self.registered.gauges;
+    /// The text of all counters, with what the store counts itself, and so many that listen.
+    pub(crate) fn text(&self, totals: &Totals, listening: usize) -> String {
+        let Gauges { jobs, keys_held, dead_letters, streams } = &self.registered.gauges;
         for state in State::ALL {
             jobs.get_or_create(&registry::StateLabel { state: state.name() })
                 .set(signed(totals.counts.of(state)));
         }
         keys_held.set(signed(totals.keys_held));
         dead_letters.set(signed(totals.dead_letters));
-        self.registered.text()
+        streams.set(signed(u64::try_from(listening).unwrap_or(u64::MAX)));
+        classic::classic(&self.registered.text())
     }
 }
 

@@ -13,7 +13,11 @@ use hapax_wire::writer::{self, Object};
 use crate::from_wire::Fault;
 use crate::reply::{Form, Reply};
 use crate::request_id::RequestId;
-use crate::to_wire::refusal;
+use crate::to_wire::admission::{QUEUE_BOUND, QUEUE_DEPTH};
+use crate::to_wire::{maintenance, refusal};
+
+/// After how many seconds something that is out of reach may be back.
+const RETRY_AFTER_SECONDS: u64 = 1;
 
 /// What went wrong, before it knows which request it belongs to.
 #[derive(Debug)]
@@ -26,12 +30,16 @@ pub(crate) struct Problem {
     pub(crate) details: Option<Vec<u8>>,
     /// What to do, if it is not the usual.
     pub(crate) hint: Option<&'static str>,
+    /// After how many seconds to try again, if it is worth it and not the usual.
+    pub(crate) retry_after: Option<u64>,
+    /// How many jobs wait in a full queue, and how many may.
+    pub(crate) full: Option<(u64, u64)>,
 }
 
 impl Problem {
     /// A problem that needs no details.
     pub(crate) fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Problem {
-        Problem { code, message: message.into(), details: None, hint: None }
+        Problem { code, message: message.into(), details: None, hint: None, retry_after: None, full: None }
     }
 
     /// There is no such thing.
@@ -74,10 +82,15 @@ impl Problem {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             // A number of seconds: the SDKs read nothing else.
-            Code::BackendUnavailable => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            Code::BackendUnavailable | Code::QueueFull | Code::QueueDraining | Code::ResultPending => {
+                let seconds = self.retry_after.unwrap_or(RETRY_AFTER_SECONDS);
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             }
             _ => {}
+        }
+        if let Some((depth, bound)) = self.full {
+            headers.insert(QUEUE_DEPTH, depth.into());
+            headers.insert(QUEUE_BOUND, bound.into());
         }
         headers
     }
@@ -101,6 +114,8 @@ impl From<Error> for Problem {
         match error {
             Error::Refused(refused) => refused.into(),
             Error::Store(error) => of_store(&error),
+            Error::Busy => Problem::new(Code::BackendUnavailable, error.to_string()),
+            Error::Maintenance { maintenance, now } => maintenance::problem(&maintenance, now),
         }
     }
 }

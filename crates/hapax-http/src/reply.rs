@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use bytes::Bytes;
+use hapax_wire::writer;
 
 /// A status, a body and whatever headers the route adds.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub(crate) struct Reply {
 pub(crate) enum Form {
     /// JSON, of the type that the client's dialect wants.
     Json,
-    /// The text of the metrics.
-    Text,
+    /// Something of this media type.
+    Other(&'static str),
 }
 
 impl Reply {
@@ -36,9 +37,25 @@ impl Reply {
         Reply::json(StatusCode::OK, body)
     }
 
-    /// Plain text.
-    pub(crate) fn text(body: String) -> Reply {
-        Reply { status: StatusCode::OK, body: body.into(), form: Form::Text, headers: HeaderMap::new() }
+    /// Nothing more to say.
+    pub(crate) fn nothing() -> Reply {
+        Reply::json(StatusCode::NO_CONTENT, Vec::new())
+    }
+
+    /// Something of this media type.
+    pub(crate) fn other(media: &'static str, body: Bytes) -> Reply {
+        Reply { status: StatusCode::OK, body, form: Form::Other(media), headers: HeaderMap::new() }
+    }
+
+    /// With warnings beside what a JSON object says; as it is if there are none.
+    pub(crate) fn warning(mut self, warnings: &[String]) -> Reply {
+        let Some(said) = self.body.strip_suffix(b"}").filter(|_| !warnings.is_empty()) else { return self };
+        let mut out = said.to_vec();
+        out.extend_from_slice(if said == b"{" { b"\"warnings\":" } else { b",\"warnings\":" });
+        writer::array(&mut out, warnings, |warning, out| writer::text(out, warning));
+        out.push(b'}');
+        self.body = out.into();
+        self
     }
 
     /// With a header.

@@ -1,4 +1,6 @@
-//! Every route of the server, in one list.
+//! How routes are put together: each is measured, guarded and limited in the same way.
+
+mod table;
 
 use std::sync::Arc;
 
@@ -8,92 +10,52 @@ use axum::http::Method;
 use axum::routing::{MethodFilter, on};
 use hapax_wire::error::Code;
 
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::exchange::exchange;
 use crate::front::{Front, Post};
+use crate::openapi::{self, Route};
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::routes::{
-    admin, dead_letter, events, health, job_keys, jobs, manifest, metrics, queues, unique, workers,
-};
 use crate::shared::{Access, BodyRule, Endpoint, Shared};
+use crate::tenancy::Tenancy;
 
-use BodyRule::{Batch, Job, Unused};
+use BodyRule::{Lasting, Unused};
 
 /// The routes, ready to serve.
 pub(crate) fn router(shared: &Arc<Shared>) -> Front {
-    routes(shared).complete()
+    let routes = table::routes(shared);
+    shared.reference.get_or_init(|| openapi::document(&routes.listed, shared).into());
+    routes.complete()
 }
 
-#[rustfmt::skip]
-fn routes(shared: &Arc<Shared>) -> Routes {
-    let mut routes = Routes::new(shared)
-        .open("/health", health::show)
-        .open("/healthz", health::show)
-        .open("/ojs/v1/health", health::show)
-        .open("/ready", health::ready)
-        .open("/readyz", health::ready)
-        .open("/metrics", metrics::show)
-        .get("/ojs/manifest", manifest::show)
-        .post("/ojs/v1/jobs", Job, jobs::create::run)
-        .post("/ojs/v1/jobs/batch", Batch, jobs::batch::run)
-        .post("/ojs/v1/jobs/bulk", Batch, jobs::bulk::run)
-        .get("/ojs/v1/jobs/{id}", jobs::show::run)
-        .delete("/ojs/v1/jobs/{id}", jobs::cancel::run)
-        .post("/ojs/v1/jobs/{id}/cancel", Unused, jobs::cancel::run)
-        .post("/ojs/v1/jobs/{id}/activate", Unused, jobs::activate::run)
-        .post("/ojs/v1/jobs/{id}/ack", Job, workers::ack::of_path)
-        .post("/ojs/v1/jobs/{id}/nack", Job, workers::nack::of_path)
-        .delete("/ojs/v1/job-keys/", job_keys::remove)
-        .delete("/ojs/v1/job-keys/{key}", job_keys::remove)
-        .post("/ojs/v1/unique/explain", Job, unique::explain::run)
-        .get("/ojs/v1/unique/keys", unique::list::run)
-        .get("/ojs/v1/unique/keys/{key}", unique::show::run)
-        .post("/ojs/v1/unique/keys/{key}/release", Job, unique::release::run)
-        .post("/ojs/v1/workers/fetch", Job, workers::fetch::run)
-        .post("/ojs/v1/workers/ack", Job, workers::ack::run)
-        .post("/ojs/v1/workers/nack", Job, workers::nack::run)
-        .post("/ojs/v1/workers/heartbeat", Job, workers::heartbeat::run)
-        .get("/ojs/v1/queues", queues::list::run)
-        .get("/ojs/v1/queues/{name}", queues::show::run)
-        .get("/ojs/v1/queues/{name}/stats", queues::stats::run)
-        .post("/ojs/v1/queues/{name}/pause", Unused, queues::pause::run)
-        .post("/ojs/v1/queues/{name}/resume", Unused, queues::resume::run)
-        .get("/ojs/v1/dead-letter", dead_letter::list::run)
-        .get("/ojs/v1/dead-letter/{id}", dead_letter::show::run)
-        .post("/ojs/v1/dead-letter/{id}/retry", Job, dead_letter::retry::run)
-        .delete("/ojs/v1/dead-letter/{id}", dead_letter::delete::run)
-        .get("/ojs/v1/events", events::list);
-    if shared.conformance {
-        routes = routes.post("/ojs/v1/admin/reset", Unused, admin::reset);
-    }
-    routes
+/// The routes, as they are listed.
+#[cfg(test)]
+pub(crate) fn listed(shared: &Arc<Shared>) -> Vec<Route> {
+    table::routes(shared).listed
 }
+
+/// What a route asks of a request: who may send it, what its body is, and for whom it is.
+type Rules = (Access, BodyRule, Tenancy);
 
 /// A router in the making, and what is in it.
 struct Routes {
     router: Router,
     posts: Vec<(&'static str, Post)>,
     shared: Arc<Shared>,
-    #[cfg(test)]
-    listed: Vec<(Method, &'static str)>,
+    listed: Vec<Route>,
 }
 
 impl Routes {
     fn new(shared: &Arc<Shared>) -> Routes {
-        Routes {
-            router: Router::new(),
-            posts: Vec::new(),
-            shared: Arc::clone(shared),
-            #[cfg(test)]
-            listed: Vec::new(),
-        }
+        Routes { router: Router::new(), posts: Vec::new(), shared: Arc::clone(shared), listed: Vec::new() }
     }
 
     /// With answers for everything that is not in the list.
     fn complete(self) -> Front {
-        let no_path_here = endpoint(&self.shared, "any", "(unknown path)", Access::Keyed, Unused);
-        let no_method_here = endpoint(&self.shared, "any", "(unknown method)", Access::Keyed, Unused);
+        let nowhere = (Access::Keyed, Unused, Tenancy::All);
+        let no_path_here = endpoint(&self.shared, "any", "(unknown path)", nowhere);
+        let no_method_here = endpoint(&self.shared, "any", "(unknown method)", nowhere);
         let router = self
             .router
             .fallback(move |request: Request| exchange(Arc::clone(&no_path_here), request, no_path))
@@ -107,70 +69,123 @@ impl Routes {
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::GET, template, Access::Open, Unused, run)
+        self.add(&Method::GET, template, (Access::Open, Unused, Tenancy::All), run)
     }
 
-    fn get<W>(self, template: &'static str, run: fn(Call) -> W) -> Self
+    fn get<W>(self, template: &'static str, tenancy: Tenancy, run: fn(Call) -> W) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::GET, template, Access::Keyed, Unused, run)
+        self.add(&Method::GET, template, (Access::Keyed, Unused, tenancy), run)
     }
 
-    fn post<W>(self, template: &'static str, body: BodyRule, run: fn(Call) -> W) -> Self
+    /// A GET whose answer may last.
+    fn lasting<W>(self, template: &'static str, tenancy: Tenancy, run: fn(Call) -> W) -> Self
+    where
+        W: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        self.add(&Method::GET, template, (Access::Keyed, Lasting, tenancy), run)
+    }
+
+    fn post<W>(self, template: &'static str, body: BodyRule, tenancy: Tenancy, run: fn(Call) -> W) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::POST, template, Access::Keyed, body, run)
+        self.add(&Method::POST, template, (Access::Keyed, body, tenancy), run)
     }
 
-    fn delete<W>(self, template: &'static str, run: fn(Call) -> W) -> Self
-    where
-        W: Future<Output = Result<Reply, Problem>> + Send + 'static,
-    {
-        self.add(&Method::DELETE, template, Access::Keyed, Unused, run)
-    }
-
-    fn add<W>(
+    /// A POST to a fixed path that other methods take for the name of a thing: it goes past the router, which knows the one
+    /// or the other.
+    fn post_beside<W>(
         mut self,
-        method: &Method,
         template: &'static str,
-        access: Access,
         body: BodyRule,
+        tenancy: Tenancy,
         run: fn(Call) -> W,
     ) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        let endpoint = endpoint(&self.shared, method.as_str(), template, access, body);
+        let rules = (Access::Keyed, body, tenancy);
+        self.past_router(endpoint(&self.shared, Method::POST.as_str(), template, rules), run);
+        self.listed.push(Route { method: Method::POST, template, access: Access::Keyed, body, tenancy });
+        self
+    }
+
+    fn past_router<W, A>(&mut self, endpoint: Arc<Endpoint>, run: fn(Call) -> W)
+    where
+        W: Future<Output = Result<A, Problem>> + Send + 'static,
+        A: Into<Answer> + Send + 'static,
+    {
+        let template = endpoint.template;
+        let post = move |request: Request| Box::pin(exchange(Arc::clone(&endpoint), request, run)) as _;
+        self.posts.push((template, Box::new(post)));
+    }
+
+    fn put<W>(self, template: &'static str, body: BodyRule, tenancy: Tenancy, run: fn(Call) -> W) -> Self
+    where
+        W: Future<Output = Result<Reply, Problem>> + Send + 'static,
+    {
+        self.add(&Method::PUT, template, (Access::Keyed, body, tenancy), run)
+    }
+
+    fn patch<W>(self, template: &'static str, body: BodyRule, tenancy: Tenancy, run: fn(Call) -> W) -> Self
+    where
+        W: Future<Output = Result<Reply, Problem>> + Send + 'static,
+    {
+        self.add(&Method::PATCH, template, (Access::Keyed, body, tenancy), run)
+    }
+
+    fn delete<W>(self, template: &'static str, tenancy: Tenancy, run: fn(Call) -> W) -> Self
+    where
+        W: Future<Output = Result<Reply, Problem>> + Send + 'static,
+    {
+        self.add(&Method::DELETE, template, (Access::Keyed, Unused, tenancy), run)
+    }
+
+    /// A DELETE whose body says what to delete.
+    fn delete_with<W>(
+        self,
+        template: &'static str,
+        body: BodyRule,
+        tenancy: Tenancy,
+        run: fn(Call) -> W,
+    ) -> Self
+    where
+        W: Future<Output = Result<Reply, Problem>> + Send + 'static,
+    {
+        self.add(&Method::DELETE, template, (Access::Keyed, body, tenancy), run)
+    }
+
+    fn add<W, A>(mut self, method: &Method, template: &'static str, rules: Rules, run: fn(Call) -> W) -> Self
+    where
+        W: Future<Output = Result<A, Problem>> + Send + 'static,
+        A: Into<Answer> + Send + 'static,
+    {
+        let endpoint = endpoint(&self.shared, method.as_str(), template, rules);
+        let (access, body, tenancy) = rules;
         let filter = match *method {
             Method::POST => MethodFilter::POST,
             Method::DELETE => MethodFilter::DELETE,
+            Method::PATCH => MethodFilter::PATCH,
+            Method::PUT => MethodFilter::PUT,
             // Answers HEAD as well.
             _ => MethodFilter::GET,
         };
         if filter == MethodFilter::POST && !template.contains('{') {
-            let endpoint = Arc::clone(&endpoint);
-            let post = move |request: Request| Box::pin(exchange(Arc::clone(&endpoint), request, run)) as _;
-            self.posts.push((template, Box::new(post)));
+            self.past_router(Arc::clone(&endpoint), run);
         }
         let serve = move |request: Request| exchange(Arc::clone(&endpoint), request, run);
         self.router = self.router.route(template, on(filter, serve));
-        #[cfg(test)]
-        self.listed.push((method.clone(), template));
+        self.listed.push(Route { method: method.clone(), template, access, body, tenancy });
         self
     }
 }
 
-fn endpoint(
-    shared: &Arc<Shared>,
-    method: &str,
-    template: &'static str,
-    access: Access,
-    body: BodyRule,
-) -> Arc<Endpoint> {
+fn endpoint(shared: &Arc<Shared>, method: &str, template: &'static str, rules: Rules) -> Arc<Endpoint> {
+    let (access, body, tenancy) = rules;
     let meter = shared.metrics.route(method, template);
-    Arc::new(Endpoint { shared: Arc::clone(shared), template, access, body, meter })
+    Arc::new(Endpoint { shared: Arc::clone(shared), template, access, body, tenancy, meter })
 }
 
 async fn no_path(call: Call) -> Result<Reply, Problem> {

@@ -17,6 +17,7 @@ use crate::front::Front;
 use crate::limits::{
     CUT_TIME, HEAD_BUFFER_BYTES, HEAD_TIME, HEADER_BYTES_MAX, PING_INTERVAL, PING_TIME, STREAMS_MAX,
 };
+use crate::live::Streams;
 use crate::router::router;
 use crate::shared::Shared;
 use crate::{Config, Metrics};
@@ -26,6 +27,7 @@ use crate::{Config, Metrics};
 pub struct Bound {
     listener: TcpListener,
     front: Front,
+    streams: Arc<Streams>,
     connections: usize,
     drain_time: Duration,
 }
@@ -35,7 +37,8 @@ pub async fn bind(config: Config, broker: Broker, metrics: Metrics) -> io::Resul
     let listener = TcpListener::bind(config.listen).await?;
     let (connections, drain_time) = (config.limits.connections, config.limits.drain_time);
     let shared = Arc::new(Shared::new(config, broker, metrics));
-    Ok(Bound { listener, front: router(&shared), connections, drain_time })
+    let streams = Arc::clone(&shared.streams);
+    Ok(Bound { listener, front: router(&shared), streams, connections, drain_time })
 }
 
 impl Bound {
@@ -47,7 +50,7 @@ impl Bound {
     /// Serves until `stop` comes; then accepts nobody, lets requests in progress end, and returns. Those that do not
     /// end in time are dropped by then, so that the broker knows of all calls that have lost their callers.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let Bound { listener, front, connections, drain_time } = self;
+        let Bound { listener, front, streams, connections, drain_time } = self;
         let builder = Arc::new(builder());
         let places = Arc::new(Semaphore::new(connections));
         let (stopping, stopped) = watch::channel(false);
@@ -61,13 +64,13 @@ impl Bound {
                 (stream, place) = accept(&listener, &places) => {
                     let (builder, front, stopped) = (Arc::clone(&builder), front.clone(), stopped.clone());
                     tasks.spawn(async move {
-                        connection::serve(&builder, stream, front, stopped).await;
-                        drop(place);
+                        connection::serve(&builder, stream, front, stopped, place).await;
                     });
                 }
             }
         }
         drop(listener);
+        streams.close();
         stopping.send_replace(true);
         let drained = async {
             while let Some(ended) = tasks.join_next().await {

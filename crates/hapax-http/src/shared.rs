@@ -1,17 +1,23 @@
 //! What requests have in common: all of them, and those of one route.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use bytes::Bytes;
 use hapax_broker::Broker;
 use tokio::sync::Semaphore;
 
 use crate::auth::Auth;
 use crate::body::Budget;
 use crate::limits::{BODY_BUDGET_BYTES, LARGE_BODIES_MAX};
+use crate::live::Streams;
 use crate::metrics::RouteMeter;
+use crate::pools::Dispatches;
 use crate::request_id::Minter;
-use crate::{Config, Limits, Metrics};
+use crate::schemas::Schemas;
+use crate::tenancy::Tenancy;
+use crate::tenants::Tenants;
+use crate::{Config, Entrance, Limits, Metrics};
 
 /// What all requests share.
 #[derive(Debug)]
@@ -19,10 +25,17 @@ pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) metrics: Metrics,
     pub(crate) auth: Auth,
+    pub(crate) entrance: Arc<Entrance>,
+    pub(crate) tenants: Tenants,
+    pub(crate) dispatches: Dispatches,
     pub(crate) limits: Limits,
+    pub(crate) schemas: Schemas,
     pub(crate) minter: Minter,
     pub(crate) body_budget: Budget,
     pub(crate) large_bodies: Semaphore,
+    pub(crate) streams: Arc<Streams>,
+    /// The description of all routes, once they are put together.
+    pub(crate) reference: OnceLock<Bytes>,
     pub(crate) conformance: bool,
     pub(crate) backend: &'static str,
     pub(crate) durable: bool,
@@ -32,17 +45,23 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(config: Config, broker: Broker, metrics: Metrics) -> Shared {
-        let Config { listen: _, keys, conformance, limits, backend, durable, version } = config;
+        let Config { listen: _, keys, conformance, entrance, limits, backend, durable, version } = config;
         #[expect(clippy::disallowed_methods, reason = "measures how long the server is up")]
         let started = Instant::now();
         Shared {
             broker,
             metrics,
             auth: Auth::new(keys),
+            streams: Arc::new(Streams::new(limits.streams)),
+            entrance: Arc::new(if conformance { entrance.for_the_suite() } else { entrance }),
+            tenants: Tenants::default(),
+            dispatches: Dispatches::default(),
             limits,
+            schemas: Schemas::new(),
             minter: Minter::new(),
             body_budget: Budget::new(BODY_BUDGET_BYTES),
             large_bodies: Semaphore::new(LARGE_BODIES_MAX),
+            reference: OnceLock::new(),
             conformance,
             backend,
             durable,
@@ -60,13 +79,14 @@ pub(crate) struct Endpoint {
     pub(crate) template: &'static str,
     pub(crate) access: Access,
     pub(crate) body: BodyRule,
+    pub(crate) tenancy: Tenancy,
     pub(crate) meter: RouteMeter,
 }
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Everybody: probes and scrapers have no keys.
+    /// Everybody: probes, scrapers and browsers have no keys.
     Open,
     /// Whoever has a key, if the server has any.
     Keyed,
@@ -77,6 +97,8 @@ pub(crate) enum Access {
 pub(crate) enum BodyRule {
     /// Nothing: it is read and thrown away.
     Unused,
+    /// Nothing, but the route reads the head itself: what it answers with may last.
+    Lasting,
     /// It is about one job.
     Job,
     /// It may be about many.

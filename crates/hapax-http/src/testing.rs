@@ -1,8 +1,10 @@
 //! A server for tests: the real router over a store in memory, with a clock that stands still.
 
+mod listener;
 mod stalled;
 mod stalling;
 
+pub(crate) use listener::{Heard, Listener};
 pub(crate) use stalled::StalledStore;
 pub(crate) use stalling::StallingStore;
 
@@ -16,12 +18,11 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use hapax_broker::{Broker, Clock, Entropy};
 use hapax_core::{Rules, Timestamp, json};
 use hapax_store::{MemoryStore, Store};
-use http_body_util::BodyExt as _;
 use serde_json::Value;
 
 use crate::front::Front;
 use crate::shared::Shared;
-use crate::{ApiKey, Config, Limits, Metrics};
+use crate::{ApiKey, Config, Entrance, Limits, Metrics};
 
 /// Where the clock starts: 2027-01-15T08:00:00Z.
 const START: i64 = 1_800_000_000_000;
@@ -58,6 +59,7 @@ pub(crate) struct Rig {
 pub(crate) struct Setup {
     pub(crate) keys: Vec<ApiKey>,
     pub(crate) conformance: bool,
+    pub(crate) entrance: Entrance,
     pub(crate) limits: Limits,
     pub(crate) store: Arc<dyn Store>,
 }
@@ -65,12 +67,18 @@ pub(crate) struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         let store = Arc::new(MemoryStore::new(Rules::default()));
-        Setup { keys: Vec::new(), conformance: true, limits: Limits::default(), store }
+        Setup {
+            keys: Vec::new(),
+            conformance: true,
+            entrance: Entrance::default(),
+            limits: Limits::default(),
+            store,
+        }
     }
 }
 
 /// An answer, read to its end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -128,7 +136,7 @@ impl Rig {
     }
 
     pub(crate) fn with(setup: Setup) -> Rig {
-        let Setup { keys, conformance, limits, store } = setup;
+        let Setup { keys, conformance, entrance, limits, store } = setup;
         let rules = Rules::default();
         let clock = Arc::new(FakeClock(AtomicI64::new(START)));
         let metrics = Metrics::new();
@@ -138,6 +146,7 @@ impl Rig {
             listen: ([127, 0, 0, 1], 0).into(),
             keys,
             conformance,
+            entrance,
             limits,
             backend: "memory",
             durable: false,
@@ -160,17 +169,45 @@ impl Rig {
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.front.answer(request).await;
         let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let is_stream = parts.headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
+        let text = match Listener::new(body) {
+            // As far as it comes at once: a stream has no end.
+            mut stream if is_stream => stream.text_at_once().await,
+            stream => stream.whole().await,
+        };
         let answer = Answer { status: parts.status, headers: parts.headers, text };
         assert_eq!(answer.header("ojs-version"), Some("1.0"), "{answer:?}");
         assert!(answer.header("x-request-id").is_some(), "{answer:?}");
-        if answer.header("content-type") != Some("text/plain") && !answer.text.is_empty() {
+        let is_text = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/"));
+        if !is_text && !answer.text.is_empty() {
             // The strict reader also finds a member that stands twice.
             let limits = json::Limits { depth_max: json::Limits::DEPTH_CEILING };
             assert_eq!(json::read(&answer.text, limits).err(), None, "{}", answer.text);
         }
         answer
+    }
+
+    /// Has events brought to those who listen.
+    pub(crate) fn herald(&self) -> tokio::task::JoinHandle<()> {
+        let broker = self.shared.broker.clone();
+        tokio::spawn(async move { broker.run_herald(std::future::pending()).await })
+    }
+
+    /// A stream of events, past its opening.
+    pub(crate) async fn listen(&self, path: &str) -> Listener {
+        self.listen_after(path, "").await
+    }
+
+    /// The same for a client that comes back.
+    pub(crate) async fn listen_after(&self, path: &str, last_event_id: &str) -> Listener {
+        let request = request("GET", path, "").header("last-event-id", last_event_id);
+        let response = self.front.answer(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        assert_eq!(response.headers()["content-type"], "text/event-stream", "{path}");
+        let mut listener = Listener::new(response.into_body());
+        let opening = listener.next().await.unwrap();
+        assert_eq!((opening.retry.as_str(), opening.data.as_str()), ("3000", ""), "{opening:?}");
+        listener
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -1,6 +1,6 @@
 //! A server in a folder of its own, and the databases in it.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -75,7 +75,7 @@ impl Cluster {
         let folder = tempfile::Builder::new().prefix("pg").tempdir();
         let folder = folder.map_err(Error::io("make a folder for the server"))?;
         let owner = Owner::of(folder.path())?;
-        let guard = Guard::spawn(folder.path(), &binaries, owner)?;
+        let guard = Guard::spawn(folder.path(), &binaries, owner, &options.environment)?;
         let folder = folder.keep();
         let psql = Psql::new(&binaries, &folder);
         let (databases, is_prepared) = (AtomicU64::new(0), OnceLock::new());
@@ -103,7 +103,13 @@ impl Cluster {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let template = if self.is_prepared.get().is_some() { PREPARED } else { BARE };
         // Threads need not take turns: PostgreSQL lets many copy one template, as long as nobody is connected to it.
-        Database::create(&self.psql, name, template).unwrap_or_else(|error| error.fail())
+        Database::create(&self.psql, name, template, self.version()).unwrap_or_else(|error| error.fail())
+    }
+
+    /// The major version, as the server's folder says; an unreadable one is as old as can be.
+    fn version(&self) -> u32 {
+        let written = fs::read_to_string(self.data_dir().join("PG_VERSION"));
+        written.ok().and_then(|version| version.trim().parse().ok()).unwrap_or_default()
     }
 
     /// Lets `make` prepare, through the URL it is given, what every later database is a copy of. The first call

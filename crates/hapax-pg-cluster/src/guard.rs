@@ -39,7 +39,12 @@ struct Ending(Child);
 
 impl Guard {
     /// Watches over `folder` from here on; it is removed when the guard ends.
-    pub(crate) fn spawn(folder: &Path, binaries: &Binaries, owner: Owner) -> Result<Self, Error> {
+    pub(crate) fn spawn(
+        folder: &Path,
+        binaries: &Binaries,
+        owner: Owner,
+        environment: &[(String, String)],
+    ) -> Result<Self, Error> {
         let pipe = || io::pipe().map_err(Error::io("make a pipe to the server's guard"));
         let ((asked, questions), (answers, answered)) = (pipe()?, pipe()?);
         let log = folder.join("log");
@@ -51,6 +56,7 @@ impl Guard {
             // The server's user may not be allowed to stand where the test does.
             .current_dir(folder)
             .envs([("LC_ALL", "C"), ("TZ", "UTC")])
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(asked)
             .stdout(answered)
             .stderr(complaints)

@@ -11,6 +11,8 @@ pub struct Options {
     pub durable: bool,
     /// Further lines for `postgresql.conf`, which win over the lines that are always there.
     pub settings: Vec<String>,
+    /// Further variables of the server's environment.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Options {

@@ -57,7 +57,7 @@ fn a_stopped_cluster_can_be_stopped_and_killed() {
 #[test]
 fn a_standby_takes_the_place_of_its_primary_and_the_other_way_round() {
     let settings = vec!["synchronous_standby_names = 'walreceiver'".to_owned()];
-    let one = Cluster::start(&Options { durable: true, settings }).unwrap();
+    let one = Cluster::start(&Options { durable: true, settings, ..Options::default() }).unwrap();
     let other = one.standby().unwrap();
     one.query("postgres", "CREATE TABLE kept AS SELECT 'here' AS row").unwrap();
     one.kill().unwrap();

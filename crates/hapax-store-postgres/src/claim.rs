@@ -1,14 +1,21 @@
 //! Handing out jobs: the claims of many workers on the same queues in one transaction.
 
+use std::collections::BTreeSet;
+
+use hapax_core::limit::LimitKey;
 use hapax_core::unique::Uniqueness;
-use hapax_core::{Delivery, Job, QueueName, State, StateSet, Timestamp, next_due};
-use hapax_store::desk::Desk;
-use hapax_store::{CLAIM_BYTES_MAX, Change, Claim, EXPIRED_PER_CLAIM_MAX, StoreError};
+use hapax_core::{Delivery, Job, QueueName, State, StateSet, TENANT_MEMBER, TenantId, Timestamp, next_due};
+use hapax_store::desk::{Desk, Moved, Numbered};
+use hapax_store::{
+    CLAIM_BYTES_MAX, Change, Claim, Claimed, EXPIRED_PER_CLAIM_MAX, EntryKey, Happened, HeldBack, Revision,
+    StoreError, TENANT_LOOK_MAX, bytes_of,
+};
 use tokio_postgres::Statement;
 
 use crate::Fault;
 use crate::commit::{Ready, lay_free};
 use crate::connect::Link;
+use crate::limits::{self, LimitDesk};
 use crate::load::Wanted;
 use crate::row;
 use crate::save::{Numbers, Rest, Then, save};
@@ -16,48 +23,84 @@ use crate::store::Engine;
 use crate::transaction::{Patience, Transaction};
 
 /// Carries out claims on the same queues one after the other, and commits what they took.
-pub(crate) async fn together(
-    engine: &Engine,
-    link: &Link,
-    claims: &[Claim],
-) -> Result<Vec<Vec<Change>>, StoreError> {
+pub(crate) async fn together(engine: &Engine, link: &Link, claims: &[Claim]) -> Result<Taken, StoreError> {
     let transaction = Transaction::new(link, Patience::None);
     let failed = Fault::failed;
     let ready = Ready::prepare(engine, &transaction).await.map_err(failed)?;
+    // All claims of a round are of one tenant, or of none.
+    let tenant = claims.first().and_then(|claim| claim.tenant.as_ref());
+    let statement = if tenant.is_some() { &engine.statements.tenant_line } else { &engine.statements.line };
     let round = Round {
         engine,
         transaction: &transaction,
         ready: &ready,
-        line: transaction.prepare(&engine.statements.line).await.map_err(failed)?,
+        line: transaction.prepare(statement).await.map_err(failed)?,
+        tenant,
         now: claims.last().map_or(Timestamp::from_millis(0), |claim| claim.now),
     };
     let mut desk = Desk::new(engine.settings.rules.clone());
     let mut trays: Vec<Tray> = claims.iter().map(|_| Tray::default()).collect();
+    let mut missed = false;
     if let Some([queue]) = claims.first().map(|claim| claim.queues.as_slice()) {
         // One line needs no look at which lines have jobs: it comes with the beginning.
-        let (begun, laid) = tokio::join! {
+        let (begun, first) = tokio::join! {
             biased;
             transaction.begin(),
-            round.lay_line(&mut desk, queue, room(claims, &trays)),
+            round.line(&round.line, queue, room(claims, &trays)),
         };
-        begun.and(laid).map_err(failed)?;
-        fill(&mut trays, claims, queue, &mut desk);
+        begun.map_err(failed)?;
+        let first = Some(first.map_err(failed)?);
+        let served = Box::pin(round.serve(&mut desk, queue, claims, &mut trays, first)).await;
+        missed |= !served.map_err(failed)?;
     } else {
         for queue in round.begin(claims).await.map_err(failed)? {
-            let wanted = room(claims, &trays);
-            if wanted == 0 {
+            if room(claims, &trays) == 0 {
                 break;
             }
-            round.lay_line(&mut desk, &queue, wanted).await.map_err(failed)?;
-            fill(&mut trays, claims, &queue, &mut desk);
+            let served = Box::pin(round.serve(&mut desk, &queue, claims, &mut trays, None)).await;
+            missed |= !served.map_err(failed)?;
         }
     }
     let mut moved = desk.take_moved();
-    Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
-    let rest = Rest { now: round.now, desk: &desk, memos: &[] };
-    save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
+    let shares = Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
+    let mut entries = desk.take_moved_entries();
+    entries.extend(letters(engine, claims, &trays));
+    let opened = next_in_line(&moved, &trays);
+    let rest =
+        Rest { now: round.now, desk: &desk, memos: &[], entries: &entries, opened: &opened, shares: &shares };
+    let queues =
+        save(&transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::Commit).await?;
     engine.word.spread(&moved);
-    Ok(trays.into_iter().map(|tray| tray.changes).collect())
+    engine.word.room_in(&queues, &moved);
+    Ok(Taken { claimed: trays.into_iter().map(|tray| tray.claimed).collect(), missed })
+}
+
+/// What claims took.
+pub(crate) struct Taken {
+    pub(crate) claimed: Vec<Claimed>,
+    /// Whether somebody else decided about a rate limit at that moment, so that its jobs were not looked at.
+    pub(crate) missed: bool,
+}
+
+/// Rate limits of which somebody started, so that another is the first: but for those that leave no room for it.
+fn next_in_line(moved: &[Moved], trays: &[Tray]) -> BTreeSet<LimitKey> {
+    let mut opened = limits::touched(moved);
+    for held in trays.iter().flat_map(|tray| &tray.claimed.held) {
+        opened.remove(&held.key);
+    }
+    opened
+}
+
+/// What others are to be told of what the claims took, as entries that are new.
+fn letters(engine: &Engine, claims: &[Claim], trays: &[Tray]) -> Vec<(EntryKey, Revision)> {
+    let outbox = &*engine.settings.outbox;
+    if !outbox.is_open() {
+        return Vec::new();
+    }
+    let of_one =
+        |(claim, tray): (&Claim, &Tray)| outbox.letters(Happened::Claimed(&tray.claimed.changes), claim.now);
+    let letters = claims.iter().zip(trays).flat_map(of_one);
+    letters.map(|(key, written)| (key, Some(written))).collect()
 }
 
 /// How many more jobs the claims may take.
@@ -65,38 +108,66 @@ fn room(claims: &[Claim], trays: &[Tray]) -> usize {
     claims.iter().zip(trays).map(|(claim, tray)| tray.room(claim)).sum()
 }
 
-fn fill(trays: &mut [Tray], claims: &[Claim], queue: &QueueName, desk: &mut Desk) {
+/// Lets the claims take jobs; for whom there was no room.
+fn fill(trays: &mut [Tray], claims: &[Claim], queue: &QueueName, desk: &mut Desk) -> Vec<HeldBack> {
+    let mut held = Vec::new();
     for (claim, tray) in claims.iter().zip(trays) {
-        tray.fill(claim, queue, desk);
+        held.extend(tray.fill(claim, queue, desk));
     }
+    held
 }
 
 /// What one claim has got.
 #[derive(Debug, Default)]
 struct Tray {
-    changes: Vec<Change>,
+    claimed: Claimed,
 }
 
 impl Tray {
     /// How many more jobs the claim may take.
     fn room(&self, claim: &Claim) -> usize {
-        let is_expired = |change: &&Change| change.job().state() == State::Discarded;
-        let expired = self.changes.iter().filter(is_expired).count();
-        let texts = |job: &Job| job.spec.args.as_str().len() + job.spec.meta.as_str().len();
-        let bytes: usize = self.changes.iter().map(|change| texts(change.job())).sum();
+        let changes = &self.claimed.changes;
+        let is_given = |change: &&Change| matches!(change.job().state(), State::Active | State::Completed);
+        let expired = changes.len() - changes.iter().filter(is_given).count();
+        let bytes: usize = changes.iter().map(|change| bytes_of(change.job())).sum();
         if expired >= EXPIRED_PER_CLAIM_MAX || bytes >= CLAIM_BYTES_MAX {
             return 0;
         }
-        claim.count.saturating_sub(self.changes.len() - expired)
+        claim.count.saturating_sub(changes.len() - expired)
     }
 
-    fn fill(&mut self, claim: &Claim, queue: &QueueName, desk: &mut Desk) {
+    fn fill(&mut self, claim: &Claim, queue: &QueueName, desk: &mut Desk) -> Vec<HeldBack> {
         let count = self.room(claim);
-        if count > 0 {
-            let rest = Claim { queues: vec![queue.clone()], count, ..claim.clone() };
-            self.changes.extend(desk.claim(&rest));
+        if count == 0 {
+            return Vec::new();
         }
+        let rest = Claim { queues: vec![queue.clone()], count, ..claim.clone() };
+        let Claimed { changes, held } = desk.claim(&rest);
+        self.claimed.changes.extend(changes);
+        self.claimed.held.extend(held.iter().cloned());
+        held
     }
+}
+
+/// How many jobs more than wanted are fetched for a tenant: of those that look like its own, some may not be.
+const SPARE: usize = 16;
+
+/// What the metadata of a tenant's jobs looks like. Those that only look like it are left out later: reading the metadata is
+/// not left to the database, which does not take every text that JSON can hold.
+fn pattern(tenant: &TenantId) -> String {
+    format!(r#""{TENANT_MEMBER}"\s*:\s*"{}""#, tenant.as_str().replace('.', "\\."))
+}
+
+/// How often a claim looks further down a line because of rate limits, and how many jobs further.
+const LOOKS_MAX: usize = 16;
+const AHEAD_MIN: usize = 16;
+const AHEAD_MAX: usize = 1024;
+
+/// The first jobs of a line.
+struct Line {
+    jobs: Vec<Numbered>,
+    /// Whether there are no others.
+    is_whole: bool,
 }
 
 /// What the queues of a transaction are read with.
@@ -105,6 +176,7 @@ struct Round<'t> {
     transaction: &'t Transaction<'t>,
     ready: &'t Ready,
     line: Statement,
+    tenant: Option<&'t TenantId>,
     now: Timestamp,
 }
 
@@ -129,15 +201,86 @@ impl Round<'_> {
         rows?.iter().map(place).collect()
     }
 
-    /// Lays the first jobs of the line on the desk, with whom they may let go or meet.
-    async fn lay_line(&self, desk: &mut Desk, queue: &QueueName, count: usize) -> Result<(), Fault> {
+    /// The first jobs of the line.
+    async fn line(&self, statement: &Statement, queue: &QueueName, count: usize) -> Result<Line, Fault> {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (limit, bytes) = (number(count), number(CLAIM_BYTES_MAX));
         let expired = number(EXPIRED_PER_CLAIM_MAX);
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-            [&queue.as_str(), &limit, &bytes, &self.now.millis(), &expired];
-        let rows = self.transaction.query(&self.line, &params, "fetch the line of a queue").await?;
-        let line = rows.iter().map(|row| row::read(row, 0)).collect::<Result<Vec<_>, _>>()?;
+        let (queue_name, now) = (queue.as_str(), self.now.millis());
+        let mut params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
+            vec![&queue_name, &limit, &bytes, &now, &expired];
+        let (look, spare) = (number(TENANT_LOOK_MAX), number(SPARE));
+        let pattern = self.tenant.map(pattern);
+        if let Some(pattern) = &pattern {
+            params.extend([&look as &(dyn tokio_postgres::types::ToSql + Sync), pattern, &spare]);
+        }
+        let rows = self.transaction.query(statement, &params, "fetch the line of a queue").await?;
+        let jobs = rows.iter().map(|row| row::read(row, 0)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Line { is_whole: jobs.len() < count, jobs })
+    }
+
+    /// Gives jobs of a queue to those who want them. False if somebody else decides about one of its rate limits.
+    async fn serve(
+        &self,
+        desk: &mut Desk,
+        queue: &QueueName,
+        claims: &[Claim],
+        trays: &mut [Tray],
+        first: Option<Line>,
+    ) -> Result<bool, Fault> {
+        let limits = LimitDesk {
+            engine: self.engine,
+            transaction: self.transaction,
+            lock: &self.ready.lock,
+            entries: &self.ready.entries,
+        };
+        let mut line = match first {
+            Some(line) => line,
+            None => self.line(&self.line, queue, room(claims, trays)).await?,
+        };
+        let mut statement = None;
+        if line.jobs.is_empty() {
+            match limits.lay_queue(desk, queue).await? {
+                None => return Ok(true),
+                Some(false) => return Ok(false),
+                Some(true) => {}
+            }
+            self.engine.word.note_limited(queue);
+            let sql = match self.tenant {
+                Some(_) => &self.engine.statements.limited_tenant_line,
+                None => &self.engine.statements.limited_line,
+            };
+            let whatever_its_limit = self.transaction.prepare(sql).await?;
+            line = self.line(&whatever_its_limit, queue, room(claims, trays)).await?;
+            statement = Some(whatever_its_limit);
+        }
+        let statement = statement.as_ref().unwrap_or(&self.line);
+        let (mut all_seen, mut ahead) = (true, AHEAD_MIN);
+        for _ in 0..LOOKS_MAX {
+            let Line { mut jobs, is_whole } = line;
+            let is_limited = jobs.iter().any(|stored| stored.job.spec.rate_limit.is_some());
+            let count = i64::try_from(room(claims, trays)).unwrap_or(i64::MAX);
+            all_seen &= limits.lay(desk, queue, &mut jobs, is_whole, count).await?;
+            self.lay(desk, queue, jobs).await?;
+            let held = fill(trays, claims, queue, desk);
+            limits.hold_back(&held).await?;
+            let is_closed = held.iter().any(|held| held.key.limited_queue().is_some());
+            let wanted = room(claims, trays);
+            if !is_limited || is_whole || is_closed || wanted == 0 {
+                break;
+            }
+            // Those that were given out stand in line until all is written.
+            let given: usize = trays.iter().map(|tray| tray.claimed.changes.len()).sum();
+            line = self.line(statement, queue, wanted + given + ahead).await?;
+            ahead = (ahead * 2).min(AHEAD_MAX);
+        }
+        Ok(all_seen)
+    }
+
+    /// Lays jobs of a line on the desk, with whom they may let go or meet.
+    async fn lay(&self, desk: &mut Desk, queue: &QueueName, mut line: Vec<Numbered>) -> Result<(), Fault> {
+        // What the end of a step means for its workflow is left to the chores: they have the time to look it up.
+        line.retain(|stored| stored.job.spec.workflow.is_none() || !self.is_expired(&stored.job));
         let mut wanted = Wanted::default();
         for stored in &line {
             self.add_others(&mut wanted, &stored.job);
@@ -148,10 +291,13 @@ impl Round<'_> {
         Ok(())
     }
 
+    fn is_expired(&self, job: &Job) -> bool {
+        next_due(job, &self.engine.settings.rules).is_some_and(|at| at <= self.now)
+    }
+
     /// Who waits for the job, if the claim ends it; who holds its key, if the claim brings it back to it.
     fn add_others(&self, wanted: &mut Wanted, job: &Job) {
-        let is_expired = next_due(job, &self.engine.settings.rules).is_some_and(|at| at <= self.now);
-        if is_expired || job.spec.delivery == Delivery::AtMostOnce {
+        if self.is_expired(job) || job.spec.delivery == Delivery::AtMostOnce {
             wanted.add_id(job.id);
         }
         if let Some((key, watch)) = job.key.zip(job.spec.unique.as_ref().map(Uniqueness::watch))

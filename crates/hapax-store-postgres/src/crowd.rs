@@ -52,7 +52,7 @@ pub(crate) fn wait_apart(engine: &Arc<Engine>, request: Commit) {
         wait_alone(engine, request);
     } else if engine.crowds.join(&locks, request) {
         let apart = Arc::clone(engine);
-        engine.tasks.spawn(async move { see_through(&apart, &locks).await });
+        engine.tasks.spawn(async move { Box::pin(see_through(&apart, &locks)).await });
     }
 }
 

@@ -14,6 +14,7 @@ use crate::Fault;
 use crate::connect::Link;
 use crate::load::Wanted;
 use crate::locks::{self, Lock};
+use crate::request;
 use crate::row::{Part, Sheet};
 use crate::store::Engine;
 use crate::tally::Tally;
@@ -49,11 +50,23 @@ impl Hope {
 
 /// Whether a request may be one of this kind: it brings jobs, and asks for no remembered answer.
 pub(crate) fn is_hopeful(ops: &[Op]) -> bool {
-    ops.iter().all(|op| match &op.action {
-        Action::Enqueue { memo, .. } | Action::EnqueueAll { memo, .. } | Action::EnqueueEach { memo, .. } => {
-            memo.is_none()
-        }
-        Action::Step { .. } | Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => false,
+    ops.iter().all(|op| {
+        !request::is_entangled(op)
+            && match &op.action {
+                Action::Enqueue { memo, .. }
+                | Action::EnqueueAll { memo, .. }
+                | Action::EnqueueEach { memo, .. } => memo.is_none(),
+                Action::Step { .. }
+                | Action::StepHolders { .. }
+                | Action::Edit { .. }
+                | Action::EditTogether { .. }
+                | Action::RunCron { .. }
+                | Action::StartWorkflow { .. }
+                | Action::CancelWorkflow(_)
+                | Action::Pause(_)
+                | Action::Resume(_)
+                | Action::RemoveQueue(_) => false,
+            }
     })
 }
 
@@ -72,7 +85,7 @@ pub(crate) async fn store_new(
     moved.sort_unstable_by_key(|moved| moved.after.as_ref().map(|Numbered { seq, .. }| *seq));
     let ops = || requests.iter().flatten();
     let now = ops().last().map_or(Timestamp::from_millis(0), |op| op.now);
-    let Some(stored) = store(engine, link, ops(), &moved, now).await? else { return Ok(None) };
+    let Some(stored) = store(engine, link, ops(), &moved, &desk, now).await? else { return Ok(None) };
     engine.hope.learn(stored);
     if stored {
         engine.word.spread(&moved);
@@ -86,6 +99,7 @@ async fn store(
     link: &Link,
     ops: impl Iterator<Item = &Op> + Clone,
     moved: &[Moved],
+    desk: &Desk,
     now: Timestamp,
 ) -> Result<Option<bool>, StoreError> {
     let mut sheet = Sheet::new(Part::Fresh);
@@ -104,7 +118,7 @@ async fn store(
     let locks: Vec<i64> = locks.into_iter().map(Lock::number).collect();
     let names: Vec<Uuid> = wanted.newcomers();
     let (keys, ended) = (wanted.keys(), wanted.ended_keys());
-    let counts = Tally::of(moved, now).arrays();
+    let counts = Tally::of(moved, desk.new_queues(), now).arrays();
     let shape = sheet.shape();
     let sql = || engine.settings.schema.statement(&shape.statement());
     let statement = link.prepare_shape(shape, sql).await.map_err(Fault::failed)?;

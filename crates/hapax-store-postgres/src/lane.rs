@@ -141,12 +141,12 @@ pub(crate) async fn claims(engine: Arc<Engine>, mut inbox: Receiver<Fetch>) {
     let mut waiting = Vec::with_capacity(REQUESTS_MAX);
     while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
         while let Some(first) = waiting.first() {
-            let queues = first.claim.queues.clone();
+            let (queues, tenant) = (first.claim.queues.clone(), first.claim.tenant.clone());
             let mut jobs: usize = 0;
             let (group, rest): (Vec<Fetch>, Vec<Fetch>) = waiting.drain(..).partition(|fetch| {
                 let is_first = jobs == 0;
                 jobs = jobs.saturating_add(fetch.claim.count.max(1));
-                fetch.claim.queues == queues && (is_first || jobs <= JOBS_MAX)
+                fetch.claim.queues == queues && fetch.claim.tenant == tenant && (is_first || jobs <= JOBS_MAX)
             });
             waiting = rest;
             claim_group(&engine, group).await;
@@ -158,7 +158,11 @@ async fn claim_group(engine: &Engine, group: Vec<Fetch>) {
     let (claims, callers): (Vec<_>, Vec<_>) =
         group.into_iter().map(|Fetch { claim, caller }| (claim, caller)).unzip();
     let mut result = Err(StoreError::Closed);
-    for is_last in [false, true] {
+    let mut looks = 0;
+    let mut tries = 0;
+    while tries < 2 {
+        tries += 1;
+        let is_last = tries == 2;
         let link = match engine.pool.connection().await {
             Ok(link) => link,
             Err(fault) => {
@@ -166,10 +170,21 @@ async fn claim_group(engine: &Engine, group: Vec<Fetch>) {
                 break;
             }
         };
-        result = claim::together(engine, &link, &claims).await;
-        let Err(error) = &result else {
-            link.keep();
-            break;
+        result = Box::pin(claim::together(engine, &link, &claims)).await;
+        let error = match &result {
+            Ok(taken) => {
+                link.keep();
+                let is_empty = taken.claimed.iter().all(|claimed| claimed.changes.is_empty());
+                if !(taken.missed && is_empty && looks < LOOKS_MAX) {
+                    break;
+                }
+                // Whoever decides about a rate limit is done in a moment.
+                looks += 1;
+                tries = 0;
+                pause().await;
+                continue;
+            }
+            Err(error) => error,
         };
         let fault = fault(error);
         if let Some(fault) = fault {
@@ -182,7 +197,19 @@ async fn claim_group(engine: &Engine, group: Vec<Fetch>) {
         }
     }
     match result {
-        Ok(taken) => callers.into_iter().zip(taken).for_each(|(caller, taken)| drop(caller.send(Ok(taken)))),
+        Ok(taken) => {
+            callers.into_iter().zip(taken.claimed).for_each(|(caller, taken)| drop(caller.send(Ok(taken))));
+        }
         Err(error) => callers.into_iter().for_each(|caller| drop(caller.send(Err(error.clone())))),
     }
+}
+
+/// How often a claim looks again that found nothing but a rate limit about which somebody else decided.
+const LOOKS_MAX: usize = 25;
+/// How long it waits before that.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+
+#[expect(clippy::disallowed_methods, reason = "nothing tells when another server lets go of a lock")]
+async fn pause() {
+    tokio::time::sleep(PAUSE).await;
 }

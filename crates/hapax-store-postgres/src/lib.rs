@@ -21,13 +21,17 @@ mod migrate;
 mod open;
 mod schema;
 mod settings;
+mod share;
 mod store;
 
 mod advance;
 mod claim;
 mod commit;
 mod crowd;
+mod entangled;
+mod entry;
 mod lane;
+mod limits;
 mod locks;
 mod patient;
 mod request;

@@ -53,7 +53,16 @@ impl Wanted {
                 }
             }
             Action::Step { id, .. } => drop(self.ids.insert(*id)),
-            Action::StepHolders { .. } | Action::Pause(_) | Action::Resume(_) => {}
+            // Those that are carried out alone say themselves what they lack.
+            Action::StartWorkflow { .. }
+            | Action::StepHolders { .. }
+            | Action::Edit { .. }
+            | Action::EditTogether { .. }
+            | Action::RunCron { .. }
+            | Action::CancelWorkflow(_)
+            | Action::Pause(_)
+            | Action::Resume(_)
+            | Action::RemoveQueue(_) => {}
         }
     }
 
@@ -110,6 +119,15 @@ impl Wanted {
             return Ok(loaded);
         }
         self.look(transaction, statements).await
+    }
+
+    /// The same, and names what others hold, if anything is asked for.
+    pub(crate) async fn look_closely(
+        &self,
+        transaction: &Transaction<'_>,
+        statements: &LoadStatements,
+    ) -> Result<Loaded, Fault> {
+        if self.is_empty() { Ok(Loaded::default()) } else { self.look(transaction, statements).await }
     }
 
     /// What is enough for most: everybody who should be there is there and free, and nobody else is concerned. Otherwise

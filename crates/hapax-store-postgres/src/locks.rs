@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use hapax_core::JobId;
 use hapax_core::unique::Key;
-use hapax_store::{Action, Memo, MemoKey, Op};
+use hapax_core::workflow::WorkflowId;
+use hapax_core::{Incoming, JobId, Order, QueueName};
+use hapax_store::{Action, EntryKey, Memo, MemoKey, Op, Register, workflow};
 use tokio_postgres::{Row, Statement};
 
 use crate::Fault;
-use crate::row::uuid;
 use crate::transaction::{Patience, Transaction};
 
 /// The number of a lock. Two names may share one: then one waits for the other without need, and nothing else.
@@ -23,10 +23,37 @@ impl Lock {
         ]))
     }
 
-    /// Of a row: the database has a lock for it already, and this number only stands for it.
+    /// Of a row: the database has a lock for it already, and this number only stands for it. All jobs of a workflow
+    /// have the same, since the end of one may change the others; other jobs do not differ in the last bits only.
     fn of_job(id: JobId) -> Lock {
-        let (high, low) = uuid(id).as_u64_pair();
+        let family = WorkflowId::of_job(id).map_or(*id.bytes(), |(workflow, _)| *workflow.bytes());
+        let [high, low] =
+            [0, 8].map(|at| family[at..at + 8].iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)));
         Lock((high ^ low).cast_signed())
+    }
+
+    /// Of how many jobs wait in a queue: whoever adds to a bounded one has it.
+    pub(crate) fn of_queue(name: &QueueName) -> Lock {
+        Lock::of_key(&Key::of_text(&format!("depth\n{name}")))
+    }
+
+    /// Of a line: whoever joins it has it.
+    pub(crate) fn of_order(order: &Order) -> Lock {
+        Lock::of_key(&Key::of_text(&format!("order\n{}\n{}", order.queue, order.key.as_str())))
+    }
+
+    /// Of the turns of jobs that share a queue fairly: whoever gives some has it.
+    pub(crate) fn of_share(name: &QueueName) -> Lock {
+        Lock::of_key(&Key::of_text(&format!("share\n{name}")))
+    }
+
+    /// Of an entry. The two entries of a workflow change together.
+    pub(crate) fn of_entry(key: &EntryKey) -> Lock {
+        let register = match key.register {
+            Register::Steps => Register::Workflow,
+            register => register,
+        };
+        Lock::of_key(&Key::of_text(&format!("{}\n{}", register.name(), key.name)))
     }
 
     /// As the database takes it.
@@ -46,11 +73,26 @@ pub(crate) fn of_op(op: &Op) -> Vec<Lock> {
         Action::EnqueueAll { incoming, memo } | Action::EnqueueEach { incoming, memo } => {
             (incoming.as_slice(), memo)
         }
+        Action::StartWorkflow { workflow, memo } => (workflow.plan.jobs.as_slice(), memo),
+        Action::CancelWorkflow(id) => return vec![Lock::of_entry(&workflow::key(*id))],
+        Action::Edit { key, .. } | Action::RunCron { key, .. } => return vec![Lock::of_entry(key)],
+        Action::EditTogether { keys, .. } => return keys.iter().map(Lock::of_entry).collect(),
         Action::StepHolders { key, .. } => return vec![Lock::of_key(key)],
-        Action::Step { .. } | Action::Pause(_) | Action::Resume(_) => return Vec::new(),
+        Action::Step { .. } | Action::Pause(_) | Action::Resume(_) | Action::RemoveQueue(_) => {
+            return Vec::new();
+        }
     };
-    let keys = incoming.iter().filter_map(|incoming| incoming.key.as_ref()).map(Lock::of_key);
-    keys.chain(memo.iter().map(|Memo { key, .. }| Lock::of_memo(key))).collect()
+    incoming
+        .iter()
+        .flat_map(of_incoming)
+        .chain(memo.iter().map(|Memo { key, .. }| Lock::of_memo(key)))
+        .collect()
+}
+
+/// The key and the line of a job on its way in.
+fn of_incoming(incoming: &Incoming) -> impl Iterator<Item = Lock> {
+    let order = incoming.spec.order();
+    incoming.key.as_ref().map(Lock::of_key).into_iter().chain(order.as_ref().map(Lock::of_order))
 }
 
 /// Everything that a request locks, or that stands for a row that it locks.
@@ -70,17 +112,20 @@ pub(crate) fn met_by(ops: &[Op]) -> BTreeSet<Lock> {
     let mut met = BTreeSet::new();
     for op in ops {
         match &op.action {
-            Action::Enqueue { incoming, .. } => met.extend(incoming.key.as_ref().map(Lock::of_key)),
+            Action::Enqueue { incoming, .. } => met.extend(of_incoming(incoming)),
             Action::EnqueueAll { incoming, .. } | Action::EnqueueEach { incoming, .. } => {
-                met.extend(incoming.iter().filter_map(|incoming| incoming.key.as_ref()).map(Lock::of_key));
+                met.extend(incoming.iter().flat_map(of_incoming));
             }
             Action::Step { id, .. } => {
                 met.insert(Lock::of_job(*id));
             }
-            Action::StepHolders { key, .. } => {
-                met.insert(Lock::of_key(key));
-            }
-            Action::Pause(_) | Action::Resume(_) => {}
+            Action::StepHolders { .. }
+            | Action::Edit { .. }
+            | Action::EditTogether { .. }
+            | Action::RunCron { .. }
+            | Action::StartWorkflow { .. }
+            | Action::CancelWorkflow(_) => met.extend(of_op(op)),
+            Action::Pause(_) | Action::Resume(_) | Action::RemoveQueue(_) => {}
         }
     }
     if met.is_empty() { ops.iter().flat_map(of_op).collect() } else { met }

@@ -4,13 +4,15 @@
 use std::collections::BTreeSet;
 
 use hapax_core::unique::{Key, Uniqueness};
-use hapax_core::{Event, JobId, Transition, decide, reentry_key};
-use hapax_store::desk::{Desk, Moved};
+use hapax_core::{Event, Job, JobId, QueueName, Transition, decide, reentry_key};
+use hapax_store::desk::Moved;
 use hapax_store::{Action, Answer, MemoKey, Op, StoreError};
 
 use crate::Fault;
-use crate::commit::{self, Fate, Ready, lay_new};
+use crate::commit::{self, Fate, Ready};
 use crate::connect::Link;
+use crate::entangled::Laid;
+use crate::limits;
 use crate::load::Wanted;
 use crate::locks::{self, Lock};
 use crate::memo;
@@ -31,7 +33,7 @@ pub(crate) async fn alone(engine: &Engine, ops: Vec<Op>) -> Result<Vec<Answer>, 
     let _place = places.acquire().await.map_err(|_| StoreError::Closed)?;
     for _ in 0..TRIES_MAX {
         let link = engine.pool.connection().await.map_err(Fault::failed)?;
-        match attempt(engine, &link, &request).await {
+        match Box::pin(attempt(engine, &link, &request)).await {
             Ok(answers) => {
                 link.keep();
                 return Ok(answers);
@@ -90,13 +92,23 @@ async fn attempt(engine: &Engine, link: &Link, request: &[Vec<Op>; 1]) -> Result
     transaction.begin().await?;
     // All at once and in order, whatever the order of the operations.
     locks::take(&transaction, &ready.lock, &ops.iter().flat_map(locks::of_op).collect()).await?;
-    let (mut answers, mut all_moved) = (Vec::with_capacity(ops.len()), Vec::new());
+    let (mut answers, mut done_so_far) = (Vec::with_capacity(ops.len()), DoneSoFar::default());
     for op in ops {
-        answers.push(carry_out(engine, &transaction, &ready, op, &mut all_moved).await?);
+        answers.push(Box::pin(carry_out(engine, &transaction, &ready, op, &mut done_so_far)).await?);
     }
     transaction.commit().await.map_err(Fault::at_commit)?;
-    engine.word.spread(&all_moved);
+    let DoneSoFar { moved, queues } = done_so_far;
+    engine.word.spread(&moved);
+    engine.word.room_in(&queues, &moved);
     Ok(answers)
+}
+
+/// What others are to hear of when it is committed.
+#[derive(Default)]
+struct DoneSoFar {
+    moved: Vec<Moved>,
+    /// Queues in which a rate limit may leave room.
+    queues: BTreeSet<QueueName>,
 }
 
 async fn carry_out(
@@ -104,16 +116,22 @@ async fn carry_out(
     transaction: &Transaction<'_>,
     ready: &Ready,
     op: &Op,
-    all_moved: &mut Vec<Moved>,
+    done_so_far: &mut DoneSoFar,
 ) -> Result<Answer, Trouble> {
     match &op.action {
-        Action::Pause(name) => return Ok(Ok(queue::pause(engine, transaction, name, true, op.now).await?)),
-        Action::Resume(name) => return Ok(Ok(queue::pause(engine, transaction, name, false, op.now).await?)),
+        Action::Pause(name) => return pause(engine, transaction, ready, op, name, true).await,
+        Action::Resume(name) => return pause(engine, transaction, ready, op, name, false).await,
+        Action::RemoveQueue(name) => return remove_queue(engine, transaction, ready, op, name).await,
         Action::Enqueue { .. }
         | Action::EnqueueAll { .. }
         | Action::EnqueueEach { .. }
         | Action::Step { .. }
-        | Action::StepHolders { .. } => {}
+        | Action::StepHolders { .. }
+        | Action::Edit { .. }
+        | Action::EditTogether { .. }
+        | Action::RunCron { .. }
+        | Action::StartWorkflow { .. }
+        | Action::CancelWorkflow(_) => {}
     }
     let mut locks: BTreeSet<Lock> = locks::of_op(op).into_iter().collect();
     locks.extend(key_to_be_brought_back(engine, transaction, op).await?.as_ref().map(Lock::of_key));
@@ -124,21 +142,60 @@ async fn carry_out(
     for id in carriers(engine, transaction, op).await? {
         wanted.add_id(id);
     }
-    let mut desk = Desk::new(engine.settings.rules.clone());
-    lay_new(&mut desk, wanted.load(transaction, &ready.load).await?);
+    let mut laid = Laid::default();
+    let loaded = wanted.load(transaction, &ready.load).await?;
     let mut beside = Wanted::default();
-    add_who_is_met(engine, &mut beside, &desk, op);
-    lay_new(&mut desk, beside.load(transaction, &ready.load).await?);
+    for stored in &loaded.jobs {
+        add_who_is_met(engine, &mut beside, &stored.job, op);
+    }
+    let others = beside.load(transaction, &ready.load).await?;
+    loaded.jobs.into_iter().chain(others.jobs).for_each(|stored| laid.add(stored));
     let recalled = memo::load(transaction, &ready.memos, &memos).await?;
     for (key, kept) in recalled {
-        desk.lay_memo(key, kept);
+        laid.add_memo(key, kept);
     }
-    let answer = desk.apply(op.clone());
+    let done = laid.carry_out(transaction, ready, |desk| desk.apply(op.clone())).await?;
+    let Some((mut desk, answer)) = done else { return Err(Trouble::OfTheMoment) };
     let mut moved = desk.take_moved();
-    Numbers::default().give(&mut moved, transaction, &ready.numbers).await?;
-    let rest = Rest { now: op.now, desk: &desk, memos: &memos };
-    save(transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
-    all_moved.append(&mut moved);
+    let mut entries = desk.take_moved_entries();
+    entries.extend(commit::letters(engine, std::slice::from_ref(op), std::slice::from_ref(&answer)));
+    let shares = Numbers::default().give(&mut moved, transaction, &ready.numbers).await?;
+    let mut opened = limits::touched(&moved);
+    opened.append(&mut desk.take_opened());
+    let rest =
+        Rest { now: op.now, desk: &desk, memos: &memos, entries: &entries, opened: &opened, shares: &shares };
+    let queues = save(transaction, &ready.writers, &engine.settings.rules, &moved, rest, Then::GoOn).await?;
+    done_so_far.queues.extend(queues);
+    done_so_far.moved.append(&mut moved);
+    Ok(answer)
+}
+
+/// Lets a queue give out jobs or not, and keeps what others are to be told of that.
+async fn pause(
+    engine: &Engine,
+    transaction: &Transaction<'_>,
+    ready: &Ready,
+    op: &Op,
+    name: &QueueName,
+    paused: bool,
+) -> Result<Answer, Trouble> {
+    let answer = Ok(queue::pause(engine, transaction, name, paused, op.now).await?);
+    let letters = commit::letters(engine, std::slice::from_ref(op), std::slice::from_ref(&answer));
+    ready.writers.put_entries(transaction, &letters).await?;
+    Ok(answer)
+}
+
+/// Forgets a queue, and keeps what others are to be told of that.
+async fn remove_queue(
+    engine: &Engine,
+    transaction: &Transaction<'_>,
+    ready: &Ready,
+    op: &Op,
+    name: &QueueName,
+) -> Result<Answer, Trouble> {
+    let answer = queue::remove(engine, transaction, name).await?;
+    let letters = commit::letters(engine, std::slice::from_ref(op), std::slice::from_ref(&answer));
+    ready.writers.put_entries(transaction, &letters).await?;
     Ok(answer)
 }
 
@@ -148,7 +205,10 @@ async fn key_to_be_brought_back(
     transaction: &Transaction<'_>,
     op: &Op,
 ) -> Result<Option<Key>, Fault> {
-    let Action::Step { id, event: Event::Revive { .. } } = &op.action else { return Ok(None) };
+    let Action::Step { id, event } = &op.action else { return Ok(None) };
+    if !matches!(event.bare(), Event::Revive { .. } | Event::Retry) {
+        return Ok(None);
+    }
     let statement = transaction.prepare(&engine.statements.key_of).await?;
     let rows = transaction.query(&statement, &[&crate::row::uuid(*id)], "look for a key").await?;
     let Some(row) = rows.first() else { return Ok(None) };
@@ -171,9 +231,11 @@ async fn carriers(engine: &Engine, transaction: &Transaction<'_>, op: &Op) -> Re
 }
 
 /// The other holders of a key to which the step brings a job back.
-fn add_who_is_met(engine: &Engine, wanted: &mut Wanted, desk: &Desk, op: &Op) {
+fn add_who_is_met(engine: &Engine, wanted: &mut Wanted, job: &Job, op: &Op) {
     let Action::Step { id, event } = &op.action else { return };
-    let Some(job) = desk.get(*id) else { return };
+    if *id != job.id {
+        return;
+    }
     if let Ok(Transition::To(next)) = decide(job, event.clone(), op.now, &engine.settings.rules)
         && let Some(key) = reentry_key(job.state(), &next)
         && let Some(watch) = next.spec.unique.as_ref().map(Uniqueness::watch)

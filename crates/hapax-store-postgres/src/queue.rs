@@ -1,7 +1,7 @@
 //! Queues: facts from the counts, and pauses.
 
 use hapax_core::{QueueName, State, Timestamp};
-use hapax_store::{Counts, Done, QueueFacts};
+use hapax_store::{Answer, Counts, Done, QueueFacts};
 use tokio_postgres::Row;
 
 use crate::Fault;
@@ -30,6 +30,35 @@ pub(crate) async fn pause(
     }
     Tally::of_queue(name.as_str(), now).write(transaction, &tally).await?;
     Ok(Done::Queue(QueueFacts { name: name.clone(), paused, created_at: now, counts: Counts::default() }))
+}
+
+/// Forgets that a queue is paused and that it was ever used, unless ended jobs of it are kept. Refused while it has others.
+///
+/// Its notes go if they come to nothing, so that the counts are right whoever adds to them meanwhile. Notes that were summed up
+/// in between may be missed by that: the second look sees them.
+pub(crate) async fn remove(
+    engine: &Engine,
+    transaction: &Transaction<'_>,
+    name: &QueueName,
+) -> Result<Answer, Fault> {
+    let statements = &engine.statements;
+    let (facts, forget, resume) = (
+        transaction.prepare(&statements.queue).await?,
+        transaction.prepare(&statements.forget_tallies).await?,
+        transaction.prepare(&statements.resume).await?,
+    );
+    for is_forgotten in [false, true] {
+        let rows = transaction.query(&facts, &[&name.as_str()], "read a queue").await?;
+        let facts = rows.first().map(read).transpose()?;
+        if let Some(refusal) = facts.and_then(|facts| facts.bars_removal()) {
+            return Ok(Err(refusal));
+        }
+        if !is_forgotten {
+            transaction.execute(&forget, &[&name.as_str()], "forget a queue").await?;
+        }
+    }
+    transaction.execute(&resume, &[&name.as_str()], "resume a queue").await?;
+    Ok(Ok(Done::QueueRemoved(name.clone())))
 }
 
 /// A row of `queues.sql`.

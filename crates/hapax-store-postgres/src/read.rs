@@ -1,11 +1,14 @@
 //! Reads. Each sees everything that was answered before, on whatever server.
 
+mod jobs;
+mod limits;
+
 use hapax_core::unique::Watch;
 use hapax_core::{Job, JobId, QueueName, State, Timestamp};
 use hapax_store::desk::Desk;
 use hapax_store::{
-    DeadLetterQuery, HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery, Holders, Page, QueueFacts, QueueQuery,
-    Totals,
+    DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery,
+    Holders, Page, QueueFacts, QueueQuery, Totals,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -13,6 +16,7 @@ use uuid::Uuid;
 
 use crate::Fault;
 use crate::connect::Link;
+use crate::entry;
 use crate::load::{ended, since};
 use crate::queue;
 use crate::row::{self, uuid};
@@ -109,6 +113,25 @@ impl View<'_> {
         rows.first().map(queue::read).transpose()
     }
 
+    pub(crate) async fn entry(&self, key: &EntryKey) -> Result<Option<Entry>, Fault> {
+        let rows = self.query(&self.engine.statements.entry, &[&key.register.name(), &&*key.name]).await?;
+        rows.first().map(entry::read).transpose()
+    }
+
+    pub(crate) async fn entries(&self, query: &EntryQuery) -> Result<EntryPage, Fault> {
+        let EntryQuery { register, prefix, after, limit } = query;
+        let (register, prefix, after) = (register.name(), &**prefix, after.as_deref());
+        let more = number(limit.saturating_add(1));
+        let behind = behind(prefix);
+        let params: [&(dyn ToSql + Sync); 5] = [&register, &prefix, &after, &more, &behind];
+        let rows = self.query(&self.engine.statements.entry_page, &params).await?;
+        let entries = rows.iter().map(entry::read).collect::<Result<_, _>>()?;
+        let of_all: [&(dyn ToSql + Sync); 3] = [&register, &prefix, &behind];
+        let total = self.count(&self.engine.statements.count_entries, &of_all).await?;
+        let Page { items, total, has_more } = page(entries, *limit, total);
+        Ok(EntryPage { entries: items, has_more, total })
+    }
+
     pub(crate) async fn totals(&self) -> Result<Totals, Fault> {
         let rows = self.query(&self.engine.statements.totals, &[]).await?;
         let Some(row) = rows.first() else { return Ok(Totals::default()) };
@@ -141,6 +164,15 @@ fn shown(rows: &[Row], limit: usize, after: Option<u64>) -> Result<(Vec<Uuid>, O
         }
     }
     Ok((ids, last.filter(|_| rows.len() > HELD_SCAN_MAX)))
+}
+
+/// A text that comes after all names with that prefix, byte by byte, so that the database stops there; nothing if none is
+/// easily told.
+fn behind(prefix: &str) -> Option<String> {
+    let last = prefix.bytes().next_back().filter(|byte| *byte < 0x7f)?;
+    let mut text = prefix[..prefix.len() - 1].to_owned();
+    text.push(char::from(last + 1));
+    Some(text)
 }
 
 fn page<T>(mut items: Vec<T>, limit: usize, total: u64) -> Page<T> {

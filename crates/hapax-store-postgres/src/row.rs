@@ -92,7 +92,8 @@ pub(crate) fn read(row: &Row, first: usize) -> Result<Numbered, Fault> {
         meta: json(cells.get(11)?),
         extra: json(cells.get(12)?),
     });
-    let Holding { ledger, released, first_start } = cells.text(32, "ledger", ledger::read)?;
+    let Holding { ledger, released, first_start, progress, checkpoint, begun_at } =
+        cells.text(32, "ledger", ledger::read)?;
     let span = |millis| record::span(millis).map_err(|_| cells.damaged("retry_ms", "negative"));
     let beside = |uuid| cells.job_id(uuid, "reentered_beside");
     let job = Job {
@@ -112,6 +113,9 @@ pub(crate) fn read(row: &Row, first: usize) -> Result<Numbered, Fault> {
         reentered_beside: cells.get::<Option<Uuid>>(29)?.map(beside).transpose()?,
         released,
         first_start,
+        progress,
+        checkpoint,
+        begun_at,
     };
     let (seq, turn) = (cells.number(cells.get(1)?, "seq")?, cells.number(cells.get(2)?, "turn")?);
     Ok(Numbered { seq, turn, job })

@@ -1,15 +1,20 @@
 //! Writing back what changed on a desk, and committing it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hapax_core::{Rules, Timestamp};
+use hapax_core::limit::{LimitKey, turn_of};
+use hapax_core::{QueueName, Rules, Timestamp};
 use hapax_store::desk::{Desk, Moved, Numbered, PROVISIONAL};
-use hapax_store::{MemoKey, StoreError};
+use hapax_store::{EntryKey, MemoKey, Revision, StoreError};
 use tokio_postgres::Statement;
 use uuid::Uuid;
 
+use crate::entry::{self, EntryWriters};
+use crate::limits::LetIn;
 use crate::memo;
 use crate::row::{Part, Sheet, uuid};
+use crate::share::Shares;
 use crate::statements::Statements;
 use crate::tally::Tally;
 use crate::transaction::Transaction;
@@ -22,6 +27,8 @@ pub(crate) struct Writers {
     delete: Statement,
     tally: Statement,
     memos: Statement,
+    entries: EntryWriters,
+    let_in: LetIn,
 }
 
 impl Writers {
@@ -34,7 +41,20 @@ impl Writers {
             delete: transaction.prepare(&statements.delete).await?,
             tally: transaction.prepare(&statements.tally).await?,
             memos: transaction.prepare(&statements.keep_memos).await?,
+            entries: EntryWriters::prepare(transaction, statements).await?,
+            let_in: LetIn::prepare(transaction, statements).await?,
         })
+    }
+}
+
+impl Writers {
+    /// Writes entries without anything else.
+    pub(crate) async fn put_entries(
+        &self,
+        transaction: &Transaction<'_>,
+        moved: &[(EntryKey, Revision)],
+    ) -> Result<(), Fault> {
+        entry::put(transaction, &self.entries, moved).await
     }
 }
 
@@ -63,42 +83,35 @@ impl Numbers {
     }
 
     /// Replaces the desk's own numbers, in their order: new jobs take places in the order of acceptance, and those
-    /// that became available take turns. One number may serve as both.
+    /// that became available take turns. One number may serve as both. Those who share fairly will get other turns.
     pub(crate) async fn give(
         &mut self,
         moved: &mut [Moved],
         transaction: &Transaction<'_>,
         statement: &Statement,
-    ) -> Result<(), Fault> {
-        for number in [place as Number, turn as Number] {
-            let wanting = wanting(moved, number);
-            self.draw(transaction, statement, wanting.len().saturating_sub(self.0.len())).await?;
-            for (index, given) in wanting.into_iter().zip(&self.0) {
-                if let Some(stored) = &mut moved[index].after {
-                    *number(stored) = *given;
-                }
+    ) -> Result<Shares, Fault> {
+        let (places, turns) = (wanting(moved, |stored| stored.seq), wanting(moved, |stored| stored.turn));
+        let more = places.len().max(turns.len()).saturating_sub(self.0.len());
+        self.draw(transaction, statement, more).await?;
+        for (index, number) in places.into_iter().zip(&self.0) {
+            moved[index].after.iter_mut().for_each(|stored| stored.seq = *number);
+        }
+        let mut shares = Shares::default();
+        for (index, number) in turns.into_iter().zip(&self.0) {
+            if let Some(stored) = &mut moved[index].after {
+                stored.turn = turn_of(*number);
+                shares.note(stored);
             }
         }
-        Ok(())
+        Ok(shares)
     }
 }
 
-/// One of the two numbers of a job.
-type Number = fn(&mut Numbered) -> &mut u64;
-
-fn place(stored: &mut Numbered) -> &mut u64 {
-    &mut stored.seq
-}
-
-fn turn(stored: &mut Numbered) -> &mut u64 {
-    &mut stored.turn
-}
-
 /// Those that have a number of the desk's own, in the order of these numbers.
-fn wanting(moved: &mut [Moved], number: Number) -> Vec<usize> {
+fn wanting(moved: &[Moved], number: impl Fn(&Numbered) -> u64) -> Vec<usize> {
     let mut wanting: Vec<(u64, usize)> = Vec::new();
-    for (index, moved) in moved.iter_mut().enumerate() {
-        let number = moved.after.as_mut().map(|stored| *number(stored));
+    for (index, moved) in moved.iter().enumerate() {
+        let number = moved.after.as_ref().map(&number);
         wanting.extend(number.filter(|number| *number >= PROVISIONAL).map(|number| (number, index)));
     }
     wanting.sort_unstable();
@@ -110,6 +123,12 @@ pub(crate) struct Rest<'d> {
     pub(crate) now: Timestamp,
     pub(crate) desk: &'d Desk,
     pub(crate) memos: &'d [MemoKey],
+    /// What entries say by now.
+    pub(crate) entries: &'d [(EntryKey, Revision)],
+    /// Rate limits for which there may be room.
+    pub(crate) opened: &'d BTreeSet<LimitKey>,
+    /// Who is to share fairly.
+    pub(crate) shares: &'d Shares,
 }
 
 /// Whether the transaction ends with what is written.
@@ -119,7 +138,7 @@ pub(crate) enum Then {
     GoOn,
 }
 
-/// Writes and commits, in one go.
+/// Writes and commits, in one go. The queues in which a rate limit may leave room for jobs by that.
 pub(crate) async fn save(
     transaction: &Transaction<'_>,
     writers: &Writers,
@@ -127,7 +146,7 @@ pub(crate) async fn save(
     moved: &[Moved],
     rest: Rest<'_>,
     then: Then,
-) -> Result<(), StoreError> {
+) -> Result<BTreeSet<QueueName>, StoreError> {
     let [mut inserted, mut rewritten, mut updated] = [Part::New, Part::All, Part::Status].map(Sheet::new);
     let mut removed: Vec<Uuid> = Vec::new();
     for moved in moved {
@@ -146,11 +165,17 @@ pub(crate) async fn save(
             (None, None) => {}
         }
     }
-    let tally = Tally::of(moved, rest.now);
-    let Writers { schema, delete, tally: count, memos } = writers;
+    let tally = Tally::of(moved, rest.desk.new_queues(), rest.now);
+    let Writers { schema, delete, tally: count, memos, entries, let_in } = writers;
     let insert = prepare(transaction, schema, &inserted).await.map_err(Fault::failed)?;
     let rewrite = prepare(transaction, schema, &rewritten).await.map_err(Fault::failed)?;
     let update = prepare(transaction, schema, &updated).await.map_err(Fault::failed)?;
+    let share = rest.shares.prepare(transaction, schema).await.map_err(Fault::failed)?;
+    // Few changes make room in a rate limit: the others need not carry what that remembers meanwhile.
+    let makes_room = !rest.opened.is_empty();
+    if makes_room {
+        Box::pin(let_in.lock(transaction, rest.opened)).await.map_err(Fault::failed)?;
+    }
     // In this order, and the commit last: each future sends its message when it is first polled.
     let written = async {
         tokio::join! {
@@ -161,17 +186,34 @@ pub(crate) async fn save(
             remove(transaction, delete, &removed),
             tally.write(transaction, count),
             memo::write(transaction, memos, rest.desk, rest.memos),
+            entry::put(transaction, entries, rest.entries),
+            entry::remove(transaction, entries, rest.entries),
+            let_in_if(makes_room, let_in, transaction, rest.opened),
+            rest.shares.give(transaction, share.as_ref()),
             end(transaction, then),
         }
     };
-    let (inserted, rewritten, updated, removed, counted, remembered, ended) = written.await;
-    let parts = [inserted, rewritten, updated, removed, counted, remembered, ended];
+    let (inserted, rewritten, updated, removed, counted, remembered, entered, left, opened, shared, ended) =
+        written.await;
+    let mut queues = BTreeSet::new();
+    let opened = opened.map(|opened| queues = opened);
+    let parts =
+        [inserted, rewritten, updated, removed, counted, remembered, entered, left, opened, shared, ended];
     let failure = parts.into_iter().find_map(Result::err);
     match (failure, then) {
-        (None, _) => Ok(()),
+        (None, _) => Ok(queues),
         (Some(fault), Then::GoOn) => Err(fault.failed()),
         (Some(fault), Then::Commit) => Err(fault.at_commit()),
     }
+}
+
+async fn let_in_if(
+    makes_room: bool,
+    let_in: &LetIn,
+    transaction: &Transaction<'_>,
+    opened: &BTreeSet<LimitKey>,
+) -> Result<BTreeSet<QueueName>, Fault> {
+    if makes_room { Box::pin(let_in.run(transaction, opened)).await } else { Ok(BTreeSet::new()) }
 }
 
 /// The statement for a sheet that is not empty, ready.

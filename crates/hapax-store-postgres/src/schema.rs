@@ -29,7 +29,11 @@ const MIGRATIONS: &[Migration] = &[
             include_str!("sql/0002/6-doors.sql"),
         ),
     },
-    Migration { version: 3, name: "store_new", sql: include_str!("sql/0003-store_new.sql") },
+    Migration {
+        version: 3,
+        name: "store_new",
+        sql: concat!(include_str!("sql/0003-store_new.sql"), include_str!("sql/0003-share.sql")),
+    },
 ];
 
 /// The newest version that this program knows.

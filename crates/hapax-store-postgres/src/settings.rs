@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hapax_core::Rules;
-use hapax_store::CommitObserver;
+use hapax_store::{CommitObserver, NoOutbox, Outbox};
 
 use crate::DatabaseUrl;
 
@@ -24,6 +24,8 @@ pub struct Settings {
     pub rules: Rules,
     /// Who is told of every commit.
     pub observer: CommitObserver,
+    /// Who says what others are to be told of changes.
+    pub outbox: Arc<dyn Outbox>,
 }
 
 impl Settings {
@@ -39,13 +41,14 @@ impl Settings {
             connections: Settings::CONNECTIONS,
             rules,
             observer: Arc::new(|_| ()),
+            outbox: Arc::new(NoOutbox),
         }
     }
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { database, listen, schema, connections, rules, observer: _ } = self;
+        let Settings { database, listen, schema, connections, rules, observer: _, outbox: _ } = self;
         let mut shown = f.debug_struct("Settings");
         shown.field("database", database).field("listen", listen);
         shown.field("schema", schema).field("connections", connections).field("rules", rules);

@@ -17,7 +17,7 @@ use crate::connect::{self, Link};
 use crate::migrate::runtime;
 use crate::schema::{self, VERSION};
 use crate::statements::Statements;
-use crate::{DatabaseUrl, Fault, OpenError, SchemaName, memo, queue, row};
+use crate::{DatabaseUrl, Fault, OpenError, SchemaName, entry, memo, queue, row};
 
 /// How many queues, or names of jobs, are asked for at a time.
 const PAGE: i64 = 1000;
@@ -26,6 +26,9 @@ const PAGE: i64 = 1000;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off";
 /// Names alone are put in order, because there is no index for it and whole jobs would fill a disk.
 const PLACES: &str = "DECLARE places NO SCROLL CURSOR FOR SELECT id FROM hapax.jobs ORDER BY seq";
+const ENTRY_COUNT: &str = "SELECT count(*) FROM hapax.entries";
+const ENTRIES: &str =
+    "SELECT register, name, body, due_at FROM hapax.entries ORDER BY register COLLATE \"C\", name";
 const MEMO_COUNT: &str = "SELECT count(*) FROM hapax.memos";
 const MEMOS: &str = "SELECT name, fingerprint, since, status, body FROM hapax.memos \
      ORDER BY since, name COLLATE \"C\"";
@@ -65,6 +68,7 @@ impl Source for PostgresSource {
         runtime.block_on(async {
             reading.queues(take).await?;
             reading.jobs(take).await?;
+            reading.entries(take).await?;
             reading.memos(take).await
         })
     }
@@ -104,6 +108,7 @@ impl Reading {
         Ok(Census {
             queues: count(&self.statements.queue_count).await?,
             jobs: State::ALL.into_iter().map(|state| totals.of(state)).sum(),
+            entries: count(&self.schema.statement(ENTRY_COUNT)).await?,
             memos: count(&self.schema.statement(MEMO_COUNT)).await?,
         })
     }
@@ -138,6 +143,11 @@ impl Reading {
             let mut show = |row: &Row| take(Item::Job(Box::new(row::read(row, 0)?)));
             self.stream(&self.statements.jobs, &[&ids], &mut show).await?;
         }
+    }
+
+    async fn entries(&self, take: &mut Take<'_>) -> Result<(), ExportError> {
+        let mut show = |row: &Row| take(Item::Entry(entry::read(row)?));
+        self.stream(&self.schema.statement(ENTRIES), &[], &mut show).await
     }
 
     async fn memos(&self, take: &mut Take<'_>) -> Result<(), ExportError> {

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hapax_core::limit::LimitKey;
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Listener, Op,
+    Advance, Answer, Claim, Claimed, DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HeldPage,
+    HeldQuery, HolderQuery, Holders, JobPage, JobQuery, LimitFacts, LimitPage, LimitQuery, Listener, Op,
     Page, QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 use tokio::runtime::{Handle, Runtime};
@@ -153,14 +155,14 @@ impl Store for PostgresStore {
         self.ask(|doors| doors.commits, |caller| Commit { ops, caller })
     }
 
-    fn claim(&self, claim: Claim) -> Reply<Vec<Change>> {
+    fn claim(&self, claim: Claim) -> Reply<Claimed> {
         self.ask(|doors| doors.claims, |caller| Fetch { claim, caller })
     }
 
     fn advance(&self, now: Timestamp, limit: usize, chance: Chance) -> Reply<Advance> {
         self.beside(async move |engine: Arc<Engine>| {
             let link = engine.pool.connection().await.map_err(Fault::failed)?;
-            let advanced = advance::advance(&engine, &link, now, limit, chance).await?;
+            let advanced = Box::pin(advance::advance(&engine, &link, now, limit, chance)).await?;
             link.keep();
             Ok(advanced)
         })
@@ -178,6 +180,10 @@ impl Store for PostgresStore {
         reading!(self, |view| view.held_keys(&query))
     }
 
+    fn jobs(&self, query: JobQuery) -> Reply<JobPage> {
+        reading!(self, |view| view.job_page(&query))
+    }
+
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {
         reading!(self, |view| view.dead_letters(&query))
     }
@@ -188,6 +194,22 @@ impl Store for PostgresStore {
 
     fn queue(&self, name: QueueName) -> Reply<Option<QueueFacts>> {
         reading!(self, |view| view.queue(&name))
+    }
+
+    fn entry(&self, key: EntryKey) -> Reply<Option<Entry>> {
+        reading!(self, |view| view.entry(&key))
+    }
+
+    fn entries(&self, query: EntryQuery) -> Reply<EntryPage> {
+        reading!(self, |view| view.entries(&query))
+    }
+
+    fn limit(&self, key: LimitKey) -> Reply<Option<LimitFacts>> {
+        reading!(self, |view| view.limit(&key))
+    }
+
+    fn limits(&self, query: LimitQuery) -> Reply<LimitPage> {
+        reading!(self, |view| view.limits(&query))
     }
 
     fn totals(&self) -> Reply<Totals> {

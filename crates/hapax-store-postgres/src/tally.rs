@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hapax_core::{Job, State, Timestamp};
+use hapax_core::{Job, QueueName, State, Timestamp};
 use hapax_store::desk::Moved;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
@@ -26,8 +26,12 @@ struct Change {
 }
 
 impl<'j> Tally<'j> {
-    /// What these changes, made at this moment, add.
-    pub(crate) fn of(moved: &'j [Moved], now: Timestamp) -> Tally<'j> {
+    /// What these changes, made at this moment, add; and that these queues were used.
+    pub(crate) fn of(
+        moved: &'j [Moved],
+        used: impl Iterator<Item = &'j QueueName>,
+        now: Timestamp,
+    ) -> Tally<'j> {
         let mut tally = Tally::default();
         for Moved { before, after } in moved {
             // A job that stays where it is in every respect leaves nothing to count.
@@ -35,6 +39,10 @@ impl<'j> Tally<'j> {
             tally.count(after.as_ref().map(|stored| &stored.job), 1, now);
         }
         tally.queues.retain(|_, change| change.is_something());
+        for name in used {
+            let change = tally.queues.entry(name.as_str()).or_default();
+            change.at = now.millis();
+        }
         tally
     }
 

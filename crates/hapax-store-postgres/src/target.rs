@@ -2,16 +2,18 @@
 
 use std::fmt;
 
+use hapax_core::limit::turn_of;
 use hapax_core::{Rules, Timestamp};
 use hapax_store::desk::{Desk, Moved};
 use hapax_store::portable::{Census, ImportError, Item, Mark, Queue, Target};
-use hapax_store::{MemoKey, StoreError};
+use hapax_store::{EntryKey, MemoKey, Revision, StoreError};
 use tokio::runtime::Runtime;
 use tokio_postgres::types::ToSql;
 
 use crate::connect::{self, Link};
 use crate::migrate::runtime;
 use crate::save::{Rest, Then, Writers, save};
+use crate::share::Shares;
 use crate::statements::Statements;
 use crate::tally::Tally;
 use crate::transaction::{Patience, Transaction};
@@ -19,9 +21,9 @@ use crate::{DatabaseUrl, Fault, OpenError, SchemaName, mark, schema};
 
 /// Waits for whoever is at work in the tables, for ten seconds, and lets in nobody else.
 const LOCK: &str = "SET LOCAL lock_timeout = '10s'; \
-     LOCK TABLE hapax.jobs, hapax.tallies, hapax.pauses, hapax.memos IN ACCESS EXCLUSIVE MODE";
+     LOCK TABLE hapax.jobs, hapax.tallies, hapax.pauses, hapax.memos, hapax.entries, hapax.ends IN ACCESS EXCLUSIVE MODE";
 const HELD: &str = "SELECT (SELECT count(*) FROM (SELECT queue FROM hapax.tallies UNION SELECT queue FROM hapax.pauses) q), \
-     (SELECT count(*) FROM hapax.jobs), (SELECT count(*) FROM hapax.memos)";
+     (SELECT count(*) FROM hapax.jobs), (SELECT count(*) FROM hapax.memos), (SELECT count(*) FROM hapax.entries)";
 const NEXT_NUMBER: &str = "SELECT setval('hapax.numbers', greatest(i.last_number, n.last_value)) \
      FROM hapax.import i, hapax.numbers n WHERE i.last_number > 0";
 
@@ -119,12 +121,21 @@ impl Filling {
     async fn store(&mut self, items: Vec<Item>, mark: Mark) -> Result<(), ImportError> {
         let transaction = Transaction::new(&self.link, Patience::UntilTimeout);
         let writers = Writers::prepare(&transaction, &self.statements).await?;
-        let Sorted { queues, jobs, desk, memos, last_number } = Sorted::of(items, &self.rules);
+        let Sorted { queues, jobs, desk, memos, entries, last_number } = Sorted::of(items, &self.rules);
         transaction.begin().await?;
         for queue in &queues {
             self.store_queue(&transaction, queue).await?;
         }
-        let rest = Rest { now: Timestamp::EPOCH, desk: &desk, memos: &memos };
+        // Jobs keep the turns that they have.
+        let (opened, shares) = (std::collections::BTreeSet::new(), Shares::default());
+        let rest = Rest {
+            now: Timestamp::EPOCH,
+            desk: &desk,
+            memos: &memos,
+            entries: &entries,
+            opened: &opened,
+            shares: &shares,
+        };
         save(&transaction, &writers, &self.rules, &jobs, rest, Then::GoOn).await.map_err(unsaved)?;
         self.move_on(&transaction, mark, last_number).await?;
         transaction.commit().await?;
@@ -219,20 +230,24 @@ struct Sorted {
     jobs: Vec<Moved>,
     desk: Desk,
     memos: Vec<MemoKey>,
+    entries: Vec<(EntryKey, Revision)>,
     last_number: u64,
 }
 
 impl Sorted {
     fn of(items: Vec<Item>, rules: &Rules) -> Sorted {
-        let (queues, jobs, memos) = (Vec::new(), Vec::new(), Vec::new());
-        let mut sorted = Sorted { queues, jobs, desk: Desk::new(rules.clone()), memos, last_number: 0 };
+        let (queues, jobs, memos, entries) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let desk = Desk::new(rules.clone());
+        let mut sorted = Sorted { queues, jobs, desk, memos, entries, last_number: 0 };
         for item in items {
             match item {
                 Item::Queue(queue) => sorted.queues.push(queue),
                 Item::Job(stored) => {
-                    sorted.last_number = sorted.last_number.max(stored.seq).max(stored.turn);
+                    let turn = stored.turn.div_ceil(turn_of(1));
+                    sorted.last_number = sorted.last_number.max(stored.seq).max(turn);
                     sorted.jobs.push(Moved { before: None, after: Some(*stored) });
                 }
+                Item::Entry(entry) => sorted.entries.push((entry.key, Some(entry.written))),
                 Item::Memo(name, kept) => {
                     sorted.desk.lay_memo(name.clone(), kept);
                     sorted.memos.push(name);
@@ -247,7 +262,7 @@ async fn held(client: &impl tokio_postgres::GenericClient, schema: &SchemaName) 
     let failed = Fault::of("look whether the schema is empty");
     let row = client.query_one(&schema.statement(HELD), &[]).await.map_err(&failed)?;
     let count = |column| row.try_get::<_, i64>(column).map(i64::unsigned_abs).map_err(&failed);
-    Ok(Census { queues: count(0)?, jobs: count(1)?, memos: count(2)? })
+    Ok(Census { queues: count(0)?, jobs: count(1)?, memos: count(2)?, entries: count(3)? })
 }
 
 fn number(value: u64) -> i64 {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hapax_core::{QueueName, State};
+use hapax_core::{Job, QueueName, State};
 use hapax_store::Listener;
 use hapax_store::desk::Moved;
 use tokio::sync::{Notify, mpsc};
@@ -30,6 +30,8 @@ pub(crate) struct Word {
     queues: Mutex<BTreeSet<QueueName>>,
     spoken: Notify,
     listener: Mutex<Option<Listener>>,
+    /// Queues with limits of their own, as far as claims met them.
+    limited: Mutex<BTreeSet<QueueName>>,
 }
 
 impl Word {
@@ -55,6 +57,39 @@ impl Word {
         self.spoken.notify_one();
     }
 
+    /// Notes the queues in which a rate limit may leave room: those that are named, and those with limits of their own in
+    /// which jobs stopped running. Whoever waits here is called at once.
+    pub(crate) fn room_in(&self, named: &BTreeSet<QueueName>, moved: &[Moved]) {
+        let limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = named.clone();
+        if !limited.is_empty() {
+            let runs = |job: &Job| job.state() == State::Active;
+            let stopped = moved.iter().filter_map(|Moved { before, after }| {
+                let before = before.as_ref().filter(|job| runs(job))?;
+                let is_over = !after.as_ref().is_some_and(|stored| runs(&stored.job));
+                Some(&before.spec.queue).filter(|queue| is_over && limited.contains(*queue))
+            });
+            found.extend(stopped.cloned());
+        }
+        drop(limited);
+        if found.is_empty() {
+            return;
+        }
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for queue in &found {
+            if let Some(listener) = &listener {
+                listener(queue, 1);
+            }
+        }
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner).append(&mut found);
+        self.spoken.notify_one();
+    }
+
+    /// The queue has a limit of its own, or had one.
+    pub(crate) fn note_limited(&self, queue: &QueueName) {
+        self.limited.lock().unwrap_or_else(PoisonError::into_inner).insert(queue.clone());
+    }
+
     pub(crate) fn listen(&self, listener: Listener) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
     }
@@ -68,7 +103,8 @@ impl Word {
         }
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let (Some(listener), Ok(queue)) = (listener, QueueName::parse(queue)) {
-            listener(&queue);
+            // How many there are is not known: all who wait look, and those who find nothing wait on.
+            listener(&queue, usize::MAX);
         }
     }
 }

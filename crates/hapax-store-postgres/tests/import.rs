@@ -49,8 +49,8 @@ fn fill(store: &PostgresStore) {
 fn claim(store: &PostgresStore, count: usize) -> Result<usize, StoreError> {
     let (now, queues) = (store.clock().now(), vec![QueueName::default_queue()]);
     let token = LeaseToken::new([1; 16]);
-    let claim = Claim { now, queues, count, worker: None, token, visibility_timeout: None };
-    wait(store.claim(claim)).map(|changes| changes.len())
+    let claim = Claim { now, queues, count, worker: None, token, visibility_timeout: None, tenant: None };
+    wait(store.claim(claim)).map(|claimed| claimed.changes.len())
 }
 
 fn exported(database: &Database) -> (String, Seal) {
@@ -112,7 +112,7 @@ impl Target for Failing {
 #[test]
 fn an_import_that_ends_between_any_two_transactions_is_refused_to_servers_and_goes_on() {
     let (text, seal) = some_export();
-    assert_eq!(seal.census, Census { queues: 1, jobs: 9, memos: 9 });
+    assert_eq!(seal.census, Census { queues: 1, jobs: 9, entries: 0, memos: 9 });
     let mut breaks = 0;
     loop {
         let database = Cluster::shared().database();
@@ -185,7 +185,9 @@ fn a_schema_that_holds_anything_is_refused_and_stays_as_it_is() {
     let pause = Op { now: store.clock().now(), action: Action::Pause(QueueName::default_queue()) };
     assert!(wait(store.commit(vec![pause])).unwrap()[0].is_ok());
     match target(&database) {
-        Err(OpenError::NotEmpty { held, .. }) => assert_eq!(held, Census { queues: 1, jobs: 0, memos: 0 }),
+        Err(OpenError::NotEmpty { held, .. }) => {
+            assert_eq!(held, Census { queues: 1, jobs: 0, entries: 0, memos: 0 });
+        }
         other => panic!("{other:?}"),
     }
     assert!(wait(store.queue(QueueName::default_queue())).unwrap().unwrap().paused);

@@ -82,8 +82,9 @@ impl Rig {
             worker: None,
             token: LeaseToken::new([1; 16]),
             visibility_timeout: None,
+            tenant: None,
         };
-        wait(self.store.claim(claim)).unwrap().iter().map(|change| change.job().id).collect()
+        wait(self.store.claim(claim)).unwrap().changes.iter().map(|change| change.job().id).collect()
     }
 
     fn ack(&self, id: JobId) -> Op {

@@ -1,33 +1,57 @@
 //! Handing out jobs.
 
 use hapax_core::Event;
-use hapax_store::{Change, Claim, Tray};
+use hapax_store::limit::{self, Room};
+use hapax_store::{Claim, Claimed, TENANT_LOOK_MAX, Tray};
 
 use crate::Fault;
+use crate::index::lines::Place;
 use crate::tables::Tables;
 
 impl Tables<'_> {
-    pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<Change>, Fault> {
-        let mut changes = Vec::new();
+    pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Claimed, Fault> {
+        let mut claimed = Claimed::default();
         let mut tray = Tray::default();
         for queue in &claim.queues {
             if !self.index.gives_jobs(queue) {
                 continue;
             }
+            let mut ahead = match claim.tenant {
+                Some(_) => self.index.lines.first_few(queue, TENANT_LOOK_MAX),
+                None => Vec::new(),
+            }
+            .into_iter();
             while tray.has_room(claim) {
-                let Some(seq) = self.index.lines.first(queue) else { break };
+                let next = match claim.tenant {
+                    Some(_) => ahead.next(),
+                    None => self.index.lines.first(queue),
+                };
+                let Some(Place(_, seq)) = next else { break };
                 let stored = self.rows.load(seq)?;
+                if claim.tenant.as_ref().is_some_and(|tenant| !tenant.owns(&stored.job.spec.meta)) {
+                    continue;
+                }
                 let fence = stored.job.fence;
-                let event = Event::Claim {
+                let mut event = Event::Claim {
                     worker: claim.worker.clone(),
                     token: claim.token,
                     visibility_timeout: claim.visibility_timeout,
                 };
+                match limit::room(self, &stored.job, claim.now, &mut claimed.held)? {
+                    Room::There => {}
+                    Room::NotForIt => continue,
+                    Room::NotForAny => break,
+                    Room::Never(instead) => event = *instead,
+                }
                 let Ok(change) = self.take_step(stored, event, claim.now)? else { break };
+                if change.job().fence > fence {
+                    limit::started(self, change.job(), claim.now)?;
+                }
                 tray.count(fence, change.job());
-                changes.push(change);
+                claimed.changes.push(change);
             }
         }
-        Ok(changes)
+        self.share()?;
+        Ok(claimed)
     }
 }

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use hapax_core::unique::Uniqueness;
 use hapax_core::{
-    Admission, Event, Incoming, Job, JobId, QueueName, Refusal, State, Timestamp, Transition, decide, let_go,
-    lets_successors_go, record_reentry, reentry_key,
+    Admission, Bound, Event, Incoming, JobId, QueueName, Refusal, Timestamp, Transition, decide, joins_line,
+    record_reentry, reentry_key,
 };
-use hapax_store::{Action, Answer, Change, Done, Growth, Memo, Op, QueueFacts};
+use hapax_store::{
+    Action, Answer, Change, Departure, Departures, Done, Followed, Growth, Memo, Op, QueueFacts, cron, limit,
+    room, succession, workflow,
+};
 
 use crate::Fault;
 use crate::index::KnownMemo;
@@ -20,6 +23,12 @@ pub(crate) type Outcome<T> = Result<Result<T, Refusal>, Fault>;
 
 impl Tables<'_> {
     pub(crate) fn apply(&mut self, op: Op) -> Result<Answer, Fault> {
+        let answer = self.act(op)?;
+        self.share()?;
+        Ok(answer)
+    }
+
+    fn act(&mut self, op: Op) -> Result<Answer, Fault> {
         let Op { now, action } = op;
         match action {
             Action::Enqueue { incoming, memo } => self.remembering(memo, now, |tables| {
@@ -45,8 +54,23 @@ impl Tables<'_> {
                 let outcome = self.step(id, event, now)?;
                 Ok(outcome.map(|change| Done::Stepped(Box::new(change))))
             }
+            Action::Edit { key, edit } => hapax_store::edit(self, key, &edit),
+            Action::EditTogether { keys, edit } => hapax_store::edit_together(self, keys, &edit),
+            Action::StartWorkflow { workflow, memo } => self.remembering(memo, now, |tables| {
+                let outcome = tables.atomically(|tables| workflow::start(tables, *workflow, now))?;
+                Ok(outcome.map(|started| Done::WorkflowStarted(Box::new(started))))
+            }),
+            Action::CancelWorkflow(id) => {
+                let outcome = workflow::cancel(self, id, now)?;
+                Ok(outcome.map(|followed| Done::WorkflowCancelled(Box::new(followed))))
+            }
+            Action::RunCron { key, id } => {
+                let outcome = cron::run_now(self, &key, id, now)?;
+                Ok(outcome.map(|tick| Done::CronRan(Box::new(tick))))
+            }
             Action::Pause(name) => Ok(Ok(Done::Queue(self.let_pause(&name, true, now)))),
             Action::Resume(name) => Ok(Ok(Done::Queue(self.let_pause(&name, false, now)))),
+            Action::RemoveQueue(name) => Ok(self.remove_queue(name, now)),
         }
     }
 
@@ -59,7 +83,29 @@ impl Tables<'_> {
 
     /// Lets something happen to a job.
     pub(crate) fn take_step(&mut self, stored: Arc<Stored>, event: Event, now: Timestamp) -> Outcome<Change> {
-        let before = stored.job.state();
+        let closes_until = limit::closes_until(&event);
+        let mut outcome = self.take_step_alone(stored, event, now)?;
+        if let (Some(until), Ok(change)) = (closes_until, &outcome) {
+            let job = change.job().clone();
+            limit::close(self, &job, until, now)?;
+        }
+        if let Ok(Change::To { before, job, followers, workflow, said: _ }) = &mut outcome
+            && let Some(followed) = self.follow(*before, job, now)?
+        {
+            followers.extend(followed.followers);
+            *workflow = Some(Box::new(followed.workflow));
+        }
+        Ok(outcome)
+    }
+
+    /// The same, without what follows from it for its workflow.
+    pub(crate) fn take_step_alone(
+        &mut self,
+        stored: Arc<Stored>,
+        event: Event,
+        now: Timestamp,
+    ) -> Outcome<Change> {
+        let (before, said) = (stored.job.state(), event.said());
         let transition = match decide(&stored.job, event, now, &self.rules) {
             Ok(transition) => transition,
             Err(refusal) => return Ok(Err(refusal)),
@@ -70,35 +116,27 @@ impl Tables<'_> {
                     let holders = self.holders(key, uniqueness.watch(), now)?;
                     record_reentry(&mut next, &holders, now);
                 }
+                let departure = Departure::of(&stored.job, &next);
+                if succession::enters_line(&stored.job, &next)
+                    && let Err(refusal) = succession::enter(self, &stored.job, &mut next)?
+                {
+                    return Ok(Err(refusal));
+                }
                 self.put_over(Some(stored), next.clone(), now);
-                let successors = self.let_successors_go(before, &next, now)?;
-                Ok(Ok(Change::To { before, job: next, successors }))
+                let followers = Departures::default().see_off(self, departure, now)?;
+                Ok(Ok(Change::To { before, job: next, said, followers, workflow: None }))
             }
             Transition::Removed => {
                 let job = stored.job.clone();
+                let departure = Departure::of_removed(&job);
                 self.remove(stored);
-                Ok(Ok(Change::Removed { job }))
+                let followers = Departures::default().see_off(self, departure, now)?;
+                Ok(Ok(Change::Removed { job, followers }))
             }
         }
     }
 
-    /// Who waited for the job that changed goes on, if the change is what they waited for.
-    fn let_successors_go(&mut self, before: State, after: &Job, now: Timestamp) -> Result<Vec<Job>, Fault> {
-        let mut gone = Vec::new();
-        if !lets_successors_go(before, after) {
-            return Ok(gone);
-        }
-        for seq in self.index.successors.of(after.id) {
-            let stored = self.rows.load(seq)?;
-            if let Some(next) = let_go(&stored.job, now) {
-                self.put_over(Some(stored), next.clone(), now);
-                gone.push(next);
-            }
-        }
-        Ok(gone)
-    }
-
-    fn enqueue(&mut self, incoming: Incoming, now: Timestamp) -> Outcome<Admission> {
+    pub(crate) fn enqueue(&mut self, incoming: Incoming, now: Timestamp) -> Outcome<Admission> {
         let watched = incoming.key.zip(incoming.spec.unique.as_ref().map(Uniqueness::watch));
         let (taken, counting) = {
             let look = self.index.look();
@@ -109,30 +147,70 @@ impl Tables<'_> {
             let other = self.rows.load(seq)?;
             return Ok(Err(Refusal::IdTaken { id: other.job.id, state: other.job.state() }));
         }
+        if let Some(refusal) = incoming.barred {
+            return Ok(Err(*refusal));
+        }
         let holders = match (watched, counting) {
             (Some((key, watch)), Some(counting)) => self.load_counting(counting, &key, watch, now)?,
             _ => Vec::new(),
         };
-        match incoming.admit(holders, now, &self.rules) {
-            Ok(admission) => self.carry_out(admission, now).map(Ok),
-            Err(refusal) => Ok(Err(refusal)),
+        let bound = incoming.bound;
+        match (incoming.admit(holders, now, &self.rules), bound) {
+            (Ok(admission), None) => self.carry_out(admission, now).map(Ok),
+            (Ok(admission), Some(_)) => self.carry_out_if_room(admission, bound, now),
+            (Err(refusal), _) => Ok(Err(refusal)),
         }
     }
 
+    fn carry_out_if_room(
+        &mut self,
+        mut admission: Admission,
+        bound: Option<Bound>,
+        now: Timestamp,
+    ) -> Outcome<Admission> {
+        let displaced = match room::make(self, &mut admission, bound, now)? {
+            Ok(displaced) => displaced,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let mut admission = self.carry_out(admission, now)?;
+        room::tell(&mut admission, displaced);
+        Ok(Ok(admission))
+    }
+
     fn carry_out(&mut self, mut admission: Admission, now: Timestamp) -> Result<Admission, Fault> {
-        for (_, holder) in &admission.changed {
-            self.put(holder.clone(), now)?;
-        }
-        // After all of them are stored: one that was called off with its predecessor waits for nothing.
-        for (before, holder) in std::mem::take(&mut admission.changed) {
-            let successors = self.let_successors_go(before, &holder, now)?;
-            admission.changed.push((before, holder));
-            admission.changed.extend(successors.into_iter().map(|job| (State::Pending, job)));
+        if !admission.changed.is_empty() {
+            self.change_holders(&mut admission, now)?;
         }
         if admission.verdict.is_new() {
+            succession::join(self, &mut admission.job)?;
             self.put_over(None, admission.job.clone(), now);
         }
         Ok(admission)
+    }
+
+    /// Stores the holders that changed, and what follows from that for others.
+    fn change_holders(&mut self, admission: &mut Admission, now: Timestamp) -> Result<(), Fault> {
+        let mut departures = Departures::default();
+        for (before, holder) in &mut admission.changed {
+            let stood = self.find(holder.id)?;
+            departures.add(stood.as_ref().and_then(|stood| Departure::of(&stood.job, holder)));
+            if joins_line(*before, holder) {
+                succession::join(self, holder)?;
+                admission.job = holder.clone();
+            }
+            self.put_over(stood, holder.clone(), now);
+        }
+        for (before, holder) in std::mem::take(&mut admission.changed) {
+            let successors = departures.see_off(self, departures.of(holder.id), now)?;
+            let followed = self.follow(before, &holder, now)?;
+            admission.changed.push((before, holder));
+            admission.changed.extend(successors);
+            if let Some(Followed { workflow, followers }) = followed {
+                admission.changed.extend(followers);
+                admission.workflows.push(workflow);
+            }
+        }
+        Ok(())
     }
 
     fn enqueue_all(&mut self, batch: Vec<Incoming>, now: Timestamp) -> Outcome<Vec<Admission>> {
@@ -164,7 +242,10 @@ impl Tables<'_> {
             Some(_) => Ok(Err(Refusal::IdempotencyMismatch)),
             None => {
                 let answer = work(self)?;
-                self.remember(memo, &answer, now);
+                // What may be accepted a moment later is not to be refused for a day.
+                if !answer.as_ref().is_err_and(Refusal::is_passing) {
+                    self.remember(memo, &answer, now);
+                }
                 Ok(answer)
             }
         }
@@ -195,6 +276,21 @@ impl Tables<'_> {
         if group.memos.remove(&seq).is_none() {
             group.forgotten_memos.push(seq);
         }
+    }
+
+    fn remove_queue(&mut self, name: QueueName, now: Timestamp) -> Answer {
+        if let Some(facts) = self.index.queue_facts(&name) {
+            if let Some(refusal) = facts.bars_removal() {
+                return Err(refusal);
+            }
+            if facts.counts.is_empty() {
+                self.index.forget_queue(&name);
+            } else {
+                self.index.set_paused(&name, false, now);
+            }
+            self.rows.group.queues.insert(name.clone());
+        }
+        Ok(Done::QueueRemoved(name))
     }
 
     fn let_pause(&mut self, name: &QueueName, paused: bool, now: Timestamp) -> QueueFacts {

@@ -36,6 +36,14 @@ pub enum Fault {
         /// The row.
         seq: i64,
     },
+    /// An entry is not what this program writes.
+    #[error("the entry \"{name}\" of the register \"{register}\" is damaged")]
+    Entry {
+        /// Its register.
+        register: Box<str>,
+        /// Its name.
+        name: Box<str>,
+    },
     /// A row of one table lacks its other half.
     #[error("row {seq} of {table} has no counterpart in {other}")]
     Orphan {

@@ -1,14 +1,16 @@
 //! What the operations of one group changed, written at its end: each row once, in the order of the table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hapax_core::{QueueName, State};
+use hapax_store::{EntryKey, Revision};
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use crate::Fault;
 use crate::cache::Cache;
+use crate::entry;
 use crate::index::Index;
 use crate::memo::{self, KeptMemo};
 use crate::queue;
@@ -22,6 +24,8 @@ pub(crate) struct Group {
     pub(crate) forgotten_memos: Vec<Seq>,
     /// Queues that are new, or were paused or resumed.
     pub(crate) queues: BTreeSet<QueueName>,
+    /// What entries say by now.
+    pub(crate) entries: BTreeMap<EntryKey, Revision>,
 }
 
 /// One job that changed.
@@ -69,8 +73,9 @@ impl Group {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let Group { slots, memos, forgotten_memos, queues } = self;
-        slots.is_empty() && memos.is_empty() && forgotten_memos.is_empty() && queues.is_empty()
+        let Group { slots, memos, forgotten_memos, queues, entries } = self;
+        let is_empty = slots.is_empty() && memos.is_empty() && forgotten_memos.is_empty();
+        is_empty && queues.is_empty() && entries.is_empty()
     }
 
     /// Writes everything, and leaves in the cache what will be asked for.
@@ -83,6 +88,9 @@ impl Group {
     ) -> Result<(), Fault> {
         for name in std::mem::take(&mut self.queues) {
             queue::write(db, index, &name)?;
+        }
+        for (key, revision) in std::mem::take(&mut self.entries) {
+            entry::write(db, &key, &revision)?;
         }
         let mut slots: Vec<(Seq, Slot)> = self.slots.drain().collect();
         slots.sort_unstable_by_key(|(seq, _)| *seq);

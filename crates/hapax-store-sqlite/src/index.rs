@@ -1,15 +1,18 @@
-//! What is looked up at random, kept in memory: ids, keys, lines, timers, successors, dead letters, counts, memos.
+//! What is looked up at random, kept in memory: ids, keys, lines, timers, successors, orders, dead letters, counts, memos.
 //!
 //! Everything here follows from the stored jobs by [`Facts::of`]. The writer changes it while it applies an
 //! operation, the start of the program fills it by one scan, and both go through [`Index::replace`].
 
 mod dead_letters;
+mod due_entries;
 mod facts;
 mod held;
 mod keys;
 mod known;
-mod lines;
+pub(crate) mod lines;
 mod memos;
+mod orders;
+mod places;
 mod successors;
 mod timers;
 mod visible;
@@ -17,15 +20,18 @@ mod visible;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hapax_core::{JobId, QueueName, Timestamp};
-use hapax_store::QueueFacts;
+use hapax_store::{EntryKey, QueueFacts, Written, limit};
 
 pub(crate) use dead_letters::Listed;
+pub(crate) use due_entries::DueEntries;
 pub(crate) use facts::Facts;
 pub(crate) use held::HeldPart;
 pub(crate) use keys::Place;
 pub(crate) use known::{Counting, KnownHolder, Wanted};
 pub(crate) use lines::Lines;
 pub(crate) use memos::{KnownMemo, Memos};
+pub(crate) use orders::Orders;
+pub(crate) use places::Places;
 pub(crate) use successors::Successors;
 pub(crate) use timers::Timers;
 pub(crate) use visible::{Queue, Visible};
@@ -39,7 +45,9 @@ pub(crate) struct Index {
     pub(crate) lines: Lines,
     pub(crate) timers: Timers,
     pub(crate) successors: Successors,
+    pub(crate) orders: Orders,
     pub(crate) memos: Memos,
+    pub(crate) due_entries: DueEntries,
 }
 
 impl Index {
@@ -51,9 +59,10 @@ impl Index {
     /// A job changed, came or went.
     pub(crate) fn replace(&mut self, before: Option<&Facts<'_>>, after: Option<&Facts<'_>>) {
         write(&self.visible).replace(before, after);
-        self.lines.replace(before, after);
+        self.lines.replace(before.map(Facts::stand), after.map(Facts::stand));
         self.timers.replace(before, after);
         self.successors.replace(before, after);
+        self.orders.replace(before, after);
     }
 
     /// A look at the part that readers share. It is a lock, so several questions share one look.
@@ -94,6 +103,14 @@ impl Index {
     /// Whether the queue is there and gives out jobs.
     pub(crate) fn gives_jobs(&self, name: &QueueName) -> bool {
         self.look().queue(name).is_some_and(|queue| !queue.paused)
+    }
+
+    /// What follows from what an entry says.
+    pub(crate) fn note_entry(&mut self, key: &EntryKey, written: Option<&Written>) {
+        self.due_entries.set(key, written.and_then(|written| written.due_at));
+        if let Some(queue) = limit::limited_queue(key) {
+            self.lines.set_limited(queue, written.is_some());
+        }
     }
 
     pub(crate) fn clear(&mut self) {

@@ -35,6 +35,7 @@ mod advance;
 mod checkpoint;
 mod claim;
 mod commit;
+mod ground;
 mod group;
 mod holders;
 mod syncer;
@@ -46,7 +47,9 @@ mod source;
 mod target;
 
 mod cache;
+mod entry;
 mod index;
+mod listening;
 mod memo;
 mod queue;
 mod read;

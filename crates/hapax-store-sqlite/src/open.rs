@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use hapax_core::Rules;
-use hapax_store::CommitObserver;
 use hapax_store::portable::Census;
+use hapax_store::{CommitObserver, NoOutbox, Outbox};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::oneshot;
 
 use crate::checkpoint::{self, Checkpointer};
 use crate::folder::{self, Folder};
 use crate::inbox::Inbox;
+use crate::listening::Listening;
 use crate::progress::Progress;
 use crate::read::Readers;
 use crate::rebuild::rebuild;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub watch_log: WatchLog,
     /// How long the write-ahead log becomes before it is copied back.
     pub log_bytes: u64,
+    /// Who says what others are to be told of changes; nobody unless told otherwise.
+    pub outbox: Arc<dyn Outbox>,
 }
 
 impl Settings {
@@ -57,6 +60,7 @@ impl Settings {
             fatal: fatal::exit_process(),
             watch_log: Arc::new(|log| Box::new(log)),
             log_bytes: LOG_BYTES,
+            outbox: Arc::new(NoOutbox),
         }
     }
 }
@@ -134,7 +138,7 @@ impl SqliteStore {
 
     /// The same with every setting.
     pub fn open_with(dir: &Path, settings: Settings) -> Result<SqliteStore, OpenError> {
-        let Settings { rules, observer, fatal, watch_log, log_bytes } = settings;
+        let Settings { rules, observer, fatal, watch_log, log_bytes, outbox } = settings;
         let folder = folder::prepare(dir)?;
         let fault = |source| OpenError::Fault { path: folder.database.clone(), source };
         let db = connect(&folder.database).map_err(fault)?;
@@ -147,6 +151,7 @@ impl SqliteStore {
         // What recovery found in the log may be in the system's memory only. Copying it back syncs it, so
         // that nothing is shown which a power cut could still take away.
         checkpoint::empty_log(&db).map_err(fault)?;
+        schema::complete(&db).map_err(Fault::of("add a table")).map_err(fault)?;
         let (index, last) = rebuild(&db, &rules).map_err(fault)?;
         schema::count_start(&db).map_err(Fault::of("write the first row")).map_err(fault)?;
         let log = open_log(&folder, log_bytes)?;
@@ -171,9 +176,12 @@ impl SqliteStore {
             let syncer = Syncer::start(watch_log(log), Arc::clone(&progress), observer, look_again)?;
             let checkpointer = Checkpointer::start(own, log_bytes, Arc::clone(&progress))?;
             let (closed, hears) = oneshot::channel();
-            let threads = Threads { inbox, progress, syncer, checkpointer, readers, lock: folder.lock };
-            let writer = Some(Writer { db, rules, index, last, threads }.start(closed)?);
-            Ok(SqliteStore { sight, closed: Mutex::new(Some(hears)), writer })
+            let listening = Arc::new(Listening::default());
+            let told = Arc::clone(&listening);
+            let threads =
+                Threads { inbox, progress, syncer, checkpointer, readers, listening, lock: folder.lock };
+            let writer = Some(Writer { db, rules, index, last, outbox, threads }.start(closed)?);
+            Ok(SqliteStore { sight, listening: told, closed: Mutex::new(Some(hears)), writer })
         };
         start().map_err(|source| OpenError::Io { doing: "start the threads for", path: dir.into(), source })
     }

@@ -8,13 +8,17 @@ use crate::index::{Index, Queue};
 use crate::row::statement;
 
 const PUT: &str = "INSERT INTO queues (name, paused, created_at) VALUES (?1, ?2, ?3) \
-     ON CONFLICT (name) DO UPDATE SET paused = excluded.paused";
+     ON CONFLICT (name) DO UPDATE SET paused = excluded.paused, created_at = excluded.created_at";
+const DELETE: &str = "DELETE FROM queues WHERE name = ?1";
 const SCAN: &str = "SELECT rowid, name, paused, created_at FROM queues ORDER BY name";
 
-/// Writes what the index knows of the queue.
+/// Writes what the index knows of the queue, or removes the row of one that it does not know.
 pub(crate) fn write(db: &Connection, index: &Index, name: &QueueName) -> Result<(), Fault> {
-    let Some(facts) = index.queue_facts(name) else { return Ok(()) };
-    put(db, name, facts.paused, facts.created_at)
+    if let Some(facts) = index.queue_facts(name) {
+        return put(db, name, facts.paused, facts.created_at);
+    }
+    let removed = statement(db, DELETE)?.execute([name.as_str()]);
+    removed.map_err(Fault::of("remove a row of queues")).map(drop)
 }
 
 pub(crate) fn put(

@@ -1,20 +1,22 @@
 //! Reads of whole jobs, on threads and connections of their own: they never enter the writer.
 
+mod jobs;
 mod keys;
+mod limits;
 
 use std::io;
 use std::sync::{Arc, RwLock};
 use std::thread::{self, JoinHandle};
 
 use hapax_core::{Job, JobId};
-use hapax_store::{DeadLetterQuery, Page};
+use hapax_store::{DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, Page};
 use rusqlite::Connection;
 
 use crate::inbox::Inbox;
 use crate::index::{self, Listed, Visible};
 use crate::progress::{Progress, Watchman};
 use crate::row::{self, Loader};
-use crate::{FatalError, Fault};
+use crate::{FatalError, Fault, entry};
 
 pub(crate) use keys::Found;
 
@@ -98,6 +100,15 @@ impl View<'_> {
             Ok(())
         })?;
         Ok(Page { items, total, has_more })
+    }
+
+    pub(crate) fn entry(&mut self, key: &EntryKey) -> Result<Option<Entry>, Fault> {
+        entry::load(self.db, key)
+    }
+
+    pub(crate) fn entries(&mut self, query: &EntryQuery) -> Result<EntryPage, Fault> {
+        let db = self.db;
+        self.at_one_moment(|_| entry::page(db, query))
     }
 
     /// Both halves of a job must be of the same moment.

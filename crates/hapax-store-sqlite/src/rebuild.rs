@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use crate::index::{Facts, Index};
 use crate::tables::Numbers;
-use crate::{Fault, memo, queue, row};
+use crate::{Fault, entry, memo, queue, row};
 
 /// Reads everything once but what can be large.
 pub(crate) fn rebuild(db: &Connection, rules: &Rules) -> Result<(Index, Numbers), Fault> {
@@ -15,6 +15,7 @@ pub(crate) fn rebuild(db: &Connection, rules: &Rules) -> Result<(Index, Numbers)
         last.memo = known.seq;
         index.memos.insert(name, known);
     })?;
+    entry::scan_known(db, |entry| index.note_entry(&entry.key, Some(&entry.written)))?;
     row::scan(db, |stored| {
         last.seq = stored.seq;
         last.turn = last.turn.max(stored.turn);

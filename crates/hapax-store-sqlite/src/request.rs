@@ -1,14 +1,14 @@
 //! What callers ask of the writer, and the way back to them.
 
 use hapax_core::{Chance, Timestamp};
-use hapax_store::{Advance, Answer, Change, Claim, Op, Weight};
+use hapax_store::{Advance, Answer, Claim, Claimed, Op, Weight};
 use tokio::sync::oneshot;
 
 /// Something to do, and whom to tell.
 #[derive(Debug)]
 pub(crate) enum Request {
     Commit { ops: Vec<Op>, caller: oneshot::Sender<Vec<Answer>> },
-    Claim { claim: Claim, caller: oneshot::Sender<Vec<Change>> },
+    Claim { claim: Claim, caller: oneshot::Sender<Claimed> },
     Advance { now: Timestamp, limit: usize, chance: Chance, caller: oneshot::Sender<Advance> },
     Reset { caller: oneshot::Sender<()> },
 }
@@ -17,7 +17,7 @@ pub(crate) enum Request {
 #[derive(Debug)]
 pub(crate) enum Answered {
     Commit { answers: Vec<Answer>, caller: oneshot::Sender<Vec<Answer>> },
-    Claim { changes: Vec<Change>, caller: oneshot::Sender<Vec<Change>> },
+    Claim { claimed: Claimed, caller: oneshot::Sender<Claimed> },
     Advance { advance: Advance, caller: oneshot::Sender<Advance> },
     Reset { caller: oneshot::Sender<()> },
 }
@@ -27,7 +27,7 @@ impl Answered {
     pub(crate) fn tell(self) {
         match self {
             Answered::Commit { answers, caller } => drop(caller.send(answers)),
-            Answered::Claim { changes, caller } => drop(caller.send(changes)),
+            Answered::Claim { claimed, caller } => drop(caller.send(claimed)),
             Answered::Advance { advance, caller } => drop(caller.send(advance)),
             Answered::Reset { caller } => drop(caller.send(())),
         }

@@ -3,8 +3,13 @@
 use rusqlite::Connection;
 
 /// The version of the tables that this program writes. It reads all earlier ones: 1 had no job keys, no debouncing,
-/// no released keys and no jobs that wait for others; 2 wrote ledgers at length.
-pub(crate) const FORMAT: i64 = 3;
+/// no released keys and no jobs that wait for others; 2 wrote ledgers at length; 3 had no entries.
+pub(crate) const FORMAT: i64 = 4;
+
+/// The table that files of format 3 and before lack, as in the schema.
+const ENTRIES: &str = "CREATE TABLE IF NOT EXISTS entries ( \
+     register TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, due_at INTEGER, \
+     PRIMARY KEY (register, name)) STRICT, WITHOUT ROWID";
 
 /// `HPAX`: what `file` and SQLite's own header show.
 pub(crate) const APPLICATION_ID: i64 = 0x4850_4158;
@@ -18,6 +23,11 @@ pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch("COMMIT")
 }
 
+/// Adds what a file of an earlier format lacks. It stays readable for the program that wrote it.
+pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(ENTRIES)
+}
+
 /// Notes another start, and that rows of this format may follow: in one statement, before any of them. Besides, it
 /// is the write that makes SQLite create the write-ahead log.
 pub(crate) fn count_start(db: &Connection) -> rusqlite::Result<()> {
@@ -28,5 +38,7 @@ pub(crate) fn count_start(db: &Connection) -> rusqlite::Result<()> {
 
 /// Removes every row of every table but `about`.
 pub(crate) fn clear(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch("DELETE FROM jobs; DELETE FROM status; DELETE FROM queues; DELETE FROM memos;")
+    db.execute_batch(
+        "DELETE FROM jobs; DELETE FROM status; DELETE FROM queues; DELETE FROM memos; DELETE FROM entries;",
+    )
 }

@@ -52,6 +52,15 @@ CREATE TABLE queues (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+-- Named things beside the jobs: recurring jobs, workflows, settings.
+CREATE TABLE entries (
+    register TEXT    NOT NULL,
+    name     TEXT    NOT NULL,
+    body     TEXT    NOT NULL,  -- JSON
+    due_at   INTEGER,           -- when something happens to it by itself
+    PRIMARY KEY (register, name)
+) STRICT, WITHOUT ROWID;
+
 -- Answers to requests with an Idempotency-Key.
 CREATE TABLE memos (
     seq         INTEGER PRIMARY KEY,

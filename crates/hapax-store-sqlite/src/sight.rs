@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, RwLock};
 
-use hapax_store::{HeldPage, HeldQuery, HolderQuery, Holders, StoreError};
+use hapax_store::{HeldPage, HeldQuery, HolderQuery, Holders, JobPage, JobQuery, StoreError};
 use tokio::sync::oneshot;
 
 use crate::Fault;
@@ -74,5 +74,10 @@ impl Sight {
     pub(crate) async fn held_keys(&self, query: HeldQuery) -> Result<HeldPage, StoreError> {
         let part = self.look(|visible| visible.held(&query)).await?;
         self.read(move |view, _| view.held_keys(&query, &part)).await
+    }
+
+    pub(crate) async fn jobs(&self, query: JobQuery) -> Result<JobPage, StoreError> {
+        let places = self.look(|visible| visible.places(&query)).await?;
+        self.read(move |view, _| view.jobs(&query, &places)).await
     }
 }

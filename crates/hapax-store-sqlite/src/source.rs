@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::folder;
 use crate::memo::{self, KeptMemo};
 use crate::row::{self, Stored};
-use crate::{Fault, OpenError, checkpoint, open, pragma, queue};
+use crate::{Fault, OpenError, checkpoint, entry, open, pragma, queue};
 
 /// Everything in a folder. The folder is locked meanwhile.
 #[derive(Debug)]
@@ -58,6 +58,9 @@ impl Source for SqliteSource {
             let (seq, turn) = (seq.unsigned_abs(), turn.unsigned_abs());
             take(Item::Job(Box::new(Numbered { seq, turn, job })))
         })?;
+        if entry::is_there(&self.db)? {
+            entry::show_all(&self.db, |entry| take(Item::Entry(entry)))?;
+        }
         memo::show_all(&self.db, |KeptMemo { name, fingerprint, since, reply }| {
             take(Item::Memo(name, Kept { since, fingerprint, reply }))
         })
@@ -74,6 +77,7 @@ pub(crate) fn census(db: &Connection) -> Result<Census, Fault> {
     Ok(Census {
         queues: count("SELECT count(*) FROM queues")?,
         jobs: count("SELECT count(*) FROM status")?,
+        entries: if entry::is_there(db)? { count("SELECT count(*) FROM entries")? } else { 0 },
         memos: count("SELECT count(*) FROM memos")?,
     })
 }

@@ -4,15 +4,18 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
+use hapax_core::limit::LimitKey;
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page,
-    QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
+    Advance, Answer, Claim, Claimed, DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HeldPage,
+    HeldQuery, HolderQuery, Holders, JobPage, JobQuery, LimitFacts, LimitPage, LimitQuery, Listener, Op,
+    Page, QueueFacts, QueueQuery, Reply, Store, StoreError, Totals,
 };
 use tokio::sync::oneshot;
 
 use crate::Fault;
 use crate::index::Visible;
+use crate::listening::Listening;
 use crate::progress::Stopped;
 use crate::read::View;
 use crate::request::Request;
@@ -21,6 +24,7 @@ use crate::sight::Sight;
 /// A store in one SQLite file.
 pub struct SqliteStore {
     pub(crate) sight: Sight,
+    pub(crate) listening: Arc<Listening>,
     /// Hears when the files are let go of; taken by the first call of `close`.
     pub(crate) closed: Mutex<Option<oneshot::Receiver<()>>>,
     pub(crate) writer: Option<JoinHandle<()>>,
@@ -56,7 +60,7 @@ impl Store for SqliteStore {
         self.write(|caller| Request::Commit { ops, caller })
     }
 
-    fn claim(&self, claim: Claim) -> Reply<Vec<Change>> {
+    fn claim(&self, claim: Claim) -> Reply<Claimed> {
         self.write(|caller| Request::Claim { claim, caller })
     }
 
@@ -78,6 +82,11 @@ impl Store for SqliteStore {
         Box::pin(async move { sight.held_keys(query).await })
     }
 
+    fn jobs(&self, query: JobQuery) -> Reply<JobPage> {
+        let sight = self.sight.clone();
+        Box::pin(async move { sight.jobs(query).await })
+    }
+
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {
         self.read(move |view, visible| view.dead_letters(visible, &query))
     }
@@ -88,6 +97,26 @@ impl Store for SqliteStore {
 
     fn queue(&self, name: QueueName) -> Reply<Option<QueueFacts>> {
         self.look(move |visible| visible.queue_facts(&name))
+    }
+
+    fn entry(&self, key: EntryKey) -> Reply<Option<Entry>> {
+        self.read(move |view, _| view.entry(&key))
+    }
+
+    fn entries(&self, query: EntryQuery) -> Reply<EntryPage> {
+        self.read(move |view, _| view.entries(&query))
+    }
+
+    fn limit(&self, key: LimitKey) -> Reply<Option<LimitFacts>> {
+        self.read(move |view, visible| view.limit(visible, key))
+    }
+
+    fn limits(&self, query: LimitQuery) -> Reply<LimitPage> {
+        self.read(move |view, visible| view.limits(visible, &query))
+    }
+
+    fn listen(&self, listener: Listener) {
+        self.listening.set(listener);
     }
 
     fn totals(&self) -> Reply<Totals> {

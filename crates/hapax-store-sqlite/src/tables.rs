@@ -1,8 +1,12 @@
 //! The stored jobs as the writer sees them: tables, indexes and the group at work, as one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hapax_core::limit::turn_behind;
 use hapax_core::{Job, JobId, QueueName, Refusal, Rules, State, Timestamp};
+use hapax_store::succession::takes_turn;
+use hapax_store::{EntryKey, Happened, Outbox, Revision};
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
@@ -19,6 +23,9 @@ pub(crate) struct Tables<'c> {
     pub(crate) index: Index,
     pub(crate) rows: Rows<'c>,
     pub(crate) last: Numbers,
+    outbox: Arc<dyn Outbox>,
+    /// Jobs that took turns since an operation began and share fairly, with what they drew.
+    sharing: Vec<(JobId, Turn)>,
     /// How to take back what happened since an atomic section began; nothing outside of one.
     undo: Option<Undo>,
 }
@@ -46,6 +53,7 @@ pub(crate) struct Rows<'c> {
 struct Undo {
     jobs: FxHashMap<Seq, (Option<Arc<Stored>>, Option<Slot>)>,
     queues: Vec<QueueName>,
+    entries: BTreeMap<EntryKey, Revision>,
 }
 
 impl<'c> Tables<'c> {
@@ -54,11 +62,12 @@ impl<'c> Tables<'c> {
         rules: Rules,
         index: Index,
         last: Numbers,
+        outbox: Arc<dyn Outbox>,
     ) -> Result<Tables<'c>, Fault> {
         let (loader, saver) = (Loader::new(db)?, Saver::new(db)?);
         let (group, cache) = (Group::default(), Cache::default());
         let rows = Rows { db, loader, saver, in_transaction: false, group, cache };
-        Ok(Tables { rules, index, rows, last, undo: None })
+        Ok(Tables { rules, index, rows, last, outbox, sharing: Vec::new(), undo: None })
     }
 
     pub(crate) fn find(&mut self, id: JobId) -> Result<Option<Arc<Stored>>, Fault> {
@@ -75,9 +84,12 @@ impl<'c> Tables<'c> {
     /// Stores the job in the place of what it was.
     pub(crate) fn put_over(&mut self, before: Option<Arc<Stored>>, job: Job, now: Timestamp) {
         let turn = match &before {
-            Some(old) if old.job.state() == State::Available || job.state() != State::Available => old.turn,
+            Some(old) if !takes_turn(&old.job, &job) => old.turn,
             _ => {
-                self.last.turn += 1;
+                self.last.turn = turn_behind(self.last.turn.unsigned_abs()).cast_signed();
+                if job.state() == State::Available && job.spec.fair_key().is_some() {
+                    self.sharing.push((job.id, self.last.turn));
+                }
                 self.last.turn
             }
         };
@@ -93,6 +105,26 @@ impl<'c> Tables<'c> {
             self.make_queue(&job.spec.queue, now);
         }
         self.swap(seq, before, Some(Arc::new(Stored { seq, turn, job })));
+    }
+
+    /// Gives those their turns that share fairly, when all has happened that an operation does: so that it does not matter in
+    /// which order it was done.
+    pub(crate) fn share(&mut self) -> Result<(), Fault> {
+        if self.sharing.is_empty() {
+            return Ok(());
+        }
+        for (id, drawn) in std::mem::take(&mut self.sharing) {
+            let Some(stored) = self.find(id)?.filter(|stored| stored.turn == drawn) else { continue };
+            let Stored { seq, job, .. } = &*stored;
+            let stand = Facts::of(&stored, &self.rules).stand();
+            let (Some(key), Some(place)) = (job.spec.fair_key(), stand.place) else { continue };
+            let turn = self.index.lines.fair_turn(stand.queue, key, place).cast_signed();
+            if turn != drawn {
+                let after = Arc::new(Stored { seq: *seq, turn, job: job.clone() });
+                self.swap(after.seq, Some(stored), Some(after));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn remove(&mut self, before: Arc<Stored>) {
@@ -130,6 +162,25 @@ impl<'c> Tables<'c> {
         for name in undo.queues {
             self.index.forget_queue(&name);
             self.rows.group.queues.remove(&name);
+        }
+        for (key, before) in undo.entries {
+            self.index.note_entry(&key, before.as_ref());
+            self.rows.group.entries.insert(key, before);
+        }
+    }
+
+    /// Notes what an entry said before an atomic section changed it.
+    pub(crate) fn note_entry(&mut self, key: &EntryKey, before: Revision) {
+        if let Some(undo) = &mut self.undo {
+            undo.entries.entry(key.clone()).or_insert(before);
+        }
+    }
+
+    /// Stores what others are to be told of what happened, in the same group. Their names are new, so nothing is looked up.
+    pub(crate) fn keep_letters(&mut self, happened: Happened<'_>, now: Timestamp) {
+        if self.outbox.is_open() {
+            let letters = self.outbox.letters(happened, now).into_iter();
+            self.rows.group.entries.extend(letters.map(|(key, written)| (key, Some(written))));
         }
     }
 

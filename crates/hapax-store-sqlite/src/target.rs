@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::path::Path;
 
+use hapax_store::Entry;
 use hapax_store::desk::{Kept, Numbered};
 use hapax_store::portable::{Census, ImportError, Item, Mark, Queue, Target};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::memo::{self, KeptMemo};
 use crate::row::{Saver, Seq, Stored};
-use crate::{Fault, OpenError, checkpoint, folder, mark, open, pragma, queue, schema, source};
+use crate::{Fault, OpenError, checkpoint, entry, folder, mark, open, pragma, queue, schema, source};
 
 const ID_TWICE: &str = "SELECT lower(hex(id)) FROM jobs GROUP BY id HAVING count(*) > 1 LIMIT 1";
 const NAME_TWICE: &str = "SELECT name FROM memos GROUP BY name HAVING count(*) > 1 LIMIT 1";
@@ -39,6 +40,7 @@ impl SqliteTarget {
         }
         pragma::mover(&db).map_err(Fault::of("set a pragma")).map_err(fault)?;
         checkpoint::empty_log(&db).map_err(fault)?;
+        schema::complete(&db).map_err(Fault::of("add a table")).map_err(fault)?;
         schema::count_start(&db).map_err(Fault::of("write the first row")).map_err(fault)?;
         let last_memo = i64::try_from(held.memos).unwrap_or(i64::MAX);
         Ok(SqliteTarget { db, begun, last_memo, _lock: folder.lock })
@@ -103,6 +105,7 @@ fn insert(db: &Connection, saver: &mut Saver<'_>, last_memo: &mut Seq, item: Ite
             let place = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
             saver.insert(&Stored { seq: place(seq), turn: place(turn), job })
         }
+        Item::Entry(Entry { key, written }) => entry::write(db, &key, &Some(written)),
         Item::Memo(name, Kept { since, fingerprint, reply }) => {
             *last_memo += 1;
             memo::insert(db, *last_memo, &KeptMemo { name, fingerprint, since, reply })

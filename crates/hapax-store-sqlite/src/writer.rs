@@ -7,13 +7,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hapax_core::Rules;
-use hapax_store::Weight;
+use hapax_store::{Happened, Op, Outbox, Weight};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::checkpoint::{self, Checkpointer};
 use crate::inbox::Inbox;
 use crate::index::Index;
+use crate::listening::Listening;
 use crate::progress::{Progress, Watchman};
 use crate::read::Readers;
 use crate::request::{Answered, Request};
@@ -43,6 +44,7 @@ pub(crate) struct Writer {
     pub(crate) rules: Rules,
     pub(crate) index: Index,
     pub(crate) last: Numbers,
+    pub(crate) outbox: Arc<dyn Outbox>,
     pub(crate) threads: Threads,
 }
 
@@ -53,6 +55,7 @@ pub(crate) struct Threads {
     pub(crate) syncer: Syncer,
     pub(crate) checkpointer: Checkpointer,
     pub(crate) readers: Readers,
+    pub(crate) listening: Arc<Listening>,
     /// Held for as long as the files are in use.
     pub(crate) lock: File,
 }
@@ -75,9 +78,9 @@ impl Writer {
     }
 
     fn run(self) -> Result<(), Fault> {
-        let Writer { mut db, rules, index, last, mut threads } = self;
+        let Writer { mut db, rules, index, last, outbox, mut threads } = self;
         threads.checkpointer.watch(&mut db)?;
-        let mut tables = Tables::new(&db, rules, index, last)?;
+        let mut tables = Tables::new(&db, rules, index, last, outbox)?;
         threads.work(&db, &mut tables)?;
         drop(tables);
         threads.finish(db)
@@ -98,6 +101,7 @@ impl Threads {
             let Some(requests) = inbox.take(&mut fits) else { return Ok(()) };
             let mut sealed = Sealed::new(progress.begin());
             carry_out(requests, tables, &mut sealed)?;
+            self.listening.call(&mut tables.index.lines);
             inbox.linger((usual / 2).saturating_sub(sealed.answers.len()), LINGER);
             // A commit now could not be synced before the running sync ends, so whatever arrives until then
             // joins this one: fewer, larger commits for the same waiting time.
@@ -106,6 +110,7 @@ impl Threads {
                 let more;
                 (more, is_over) = inbox.gather(GATHERED_MIN, &mut fits, || progress.is_settled(in_sync));
                 carry_out(more, tables, &mut sealed)?;
+                self.listening.call(&mut tables.index.lines);
             }
             seal(tables, &mut sealed)?;
             usual = sealed.answers.len();
@@ -126,7 +131,7 @@ impl Threads {
 
     /// Everything answered, everything in the database file, everything let go of.
     fn finish(self, db: Connection) -> Result<(), Fault> {
-        let Threads { inbox, progress, syncer, checkpointer, readers, lock } = self;
+        let Threads { inbox, progress, syncer, checkpointer, readers, listening: _, lock } = self;
         inbox.abandon();
         readers.finish();
         syncer.finish();
@@ -162,12 +167,24 @@ fn seal(tables: &mut Tables<'_>, sealed: &mut Sealed) -> Result<(), Fault> {
 fn answer(request: Request, tables: &mut Tables<'_>, wrote: &mut bool) -> Result<Answered, Fault> {
     Ok(match request {
         Request::Commit { ops, caller } => {
-            let answers = ops.into_iter().map(|op| tables.apply(op)).collect::<Result<_, _>>()?;
+            let mut carry_out = |op: Op| {
+                let now = op.now;
+                let answer = tables.apply(op)?;
+                tables.keep_letters(Happened::Answered(&answer), now);
+                Ok(answer)
+            };
+            let answers = ops.into_iter().map(&mut carry_out).collect::<Result<_, Fault>>()?;
             Answered::Commit { answers, caller }
         }
-        Request::Claim { claim, caller } => Answered::Claim { changes: tables.claim(&claim)?, caller },
+        Request::Claim { claim, caller } => {
+            let claimed = tables.claim(&claim)?;
+            tables.keep_letters(Happened::Claimed(&claimed.changes), claim.now);
+            Answered::Claim { claimed, caller }
+        }
         Request::Advance { now, limit, chance, caller } => {
-            Answered::Advance { advance: tables.advance(now, limit, chance)?, caller }
+            let advance = tables.advance(now, limit, chance)?;
+            tables.keep_letters(Happened::Advanced(&advance), now);
+            Answered::Advance { advance, caller }
         }
         Request::Reset { caller } => {
             tables.seal()?;

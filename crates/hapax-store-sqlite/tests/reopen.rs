@@ -68,7 +68,7 @@ fn leases_attempts_and_fences() {
             assert_eq!((advance.changes.len(), advance.next_due), (0, Some(draft::at(90_005))));
             let advance = wait(store.advance(draft::at(90_005), 10, Chance(0))).unwrap();
             assert_eq!(advance.changes[0].job().state(), State::Available);
-            let again = wait(store.claim(claim.clone())).unwrap();
+            let again = wait(store.claim(claim.clone())).unwrap().changes;
             assert_eq!((again[0].job().attempt, again[0].job().fence), (2, 2));
         },
     );
@@ -96,6 +96,7 @@ fn turns_and_priorities() {
                     retryable: None,
                     details: None,
                     backtrace: Vec::new(),
+                    rate_limit_until: None,
                     aliases: Vec::new(),
                     directive: hapax_core::Directive::Policy,
                 },
@@ -105,7 +106,8 @@ fn turns_and_priorities() {
             wait(store.commit(vec![draft::step(draft::at(1000), draft::id(1), requeue)])).unwrap();
         },
         |store| {
-            let changes = wait(store.claim(draft::claim(draft::at(2000), &["default"], 9, 2))).unwrap();
+            let changes =
+                wait(store.claim(draft::claim(draft::at(2000), &["default"], 9, 2))).unwrap().changes;
             assert_eq!(claimed(&changes), [2, 4, 1]);
         },
     );
@@ -123,7 +125,7 @@ fn pauses_queues_and_counts() {
             let facts = wait(store.queue(draft::queue("held"))).unwrap().unwrap();
             assert_eq!((facts.paused, facts.created_at), (true, draft::at(3)));
             assert_eq!(facts.counts.of(State::Available), 1);
-            assert_eq!(wait(store.claim(draft::claim(draft::at(5), &["held"], 1, 1))).unwrap(), []);
+            assert_eq!(wait(store.claim(draft::claim(draft::at(5), &["held"], 1, 1))).unwrap().changes, []);
         },
     );
 }
@@ -164,9 +166,9 @@ fn successors_and_what_they_wait_for() {
             assert_eq!(job.phase, Phase::Pending { after: Some(draft::id(1)) });
             let answers = wait(store.commit(vec![draft::ack(draft::at(3), draft::id(1))])).unwrap();
             let Ok(Done::Stepped(change)) = &answers[0] else { panic!("{answers:?}") };
-            let Change::To { successors, .. } = &**change else { panic!("{change:?}") };
-            assert_eq!(successors.iter().map(|job| job.id).collect::<Vec<_>>(), [draft::id(2)]);
-            let changes = wait(store.claim(draft::claim(draft::at(4), &["default"], 9, 2))).unwrap();
+            let Change::To { followers, .. } = &**change else { panic!("{change:?}") };
+            assert_eq!(followers.iter().map(|(_, job)| job.id).collect::<Vec<_>>(), [draft::id(2)]);
+            let changes = wait(store.claim(draft::claim(draft::at(4), &["default"], 9, 2))).unwrap().changes;
             assert_eq!(claimed(&changes), [2]);
         },
     );

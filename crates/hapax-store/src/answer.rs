@@ -1,8 +1,9 @@
 //! What a store answers to an operation.
 
-use hapax_core::{Admission, Job, Refusal, State};
+use hapax_core::workflow::Workflow;
+use hapax_core::{Admission, Job, QueueName, Refusal, Said, State};
 
-use crate::{QueueFacts, Remembered};
+use crate::{Entry, Followed, QueueFacts, Remembered, Started, Tick};
 
 /// Done, or refused by the rules.
 pub type Answer = Result<Done, Refusal>;
@@ -22,8 +23,25 @@ pub enum Done {
     Stepped(Box<Change>),
     /// Jobs that carried a key changed, newest first; at least one.
     SteppedHolders(Vec<Change>),
+    /// An entry was changed.
+    Edited {
+        /// What it says by now; nothing if it is not there.
+        entry: Option<Entry>,
+        /// Whether it was there before.
+        was_there: bool,
+    },
+    /// Several entries were changed. What each says by now, in the order in which they were named.
+    EditedTogether(Vec<Option<Entry>>),
+    /// A workflow started.
+    WorkflowStarted(Box<Started>),
+    /// A workflow was called off.
+    WorkflowCancelled(Box<Followed>),
+    /// A recurring job made a job, or did not.
+    CronRan(Box<Tick>),
     /// A queue was paused or resumed.
     Queue(QueueFacts),
+    /// A queue was removed.
+    QueueRemoved(QueueName),
 }
 
 /// How many bytes of arguments, metadata and extensions the answer about many jobs carries. A small request may name
@@ -57,13 +75,20 @@ pub enum Change {
         before: State,
         /// What it is.
         job: Job,
-        /// Jobs that waited for its end and were let go with it, in the order of their creation.
-        successors: Vec<Job>,
+        /// What was said with it, for those who are told.
+        said: Said,
+        /// Jobs that changed with it, with the states they were in: those that waited for its end, and those that its
+        /// workflow let go or called off by it.
+        followers: Vec<(State, Job)>,
+        /// Where its workflow stands, if its end changed that.
+        workflow: Option<Box<Workflow>>,
     },
     /// It was removed.
     Removed {
         /// What it was.
         job: Job,
+        /// Jobs that waited for it and go on, with the states they were in.
+        followers: Vec<(State, Job)>,
     },
 }
 
@@ -71,7 +96,7 @@ impl Change {
     /// The job as it is, or was last.
     pub fn job(&self) -> &Job {
         match self {
-            Change::To { job, .. } | Change::Removed { job } => job,
+            Change::To { job, .. } | Change::Removed { job, .. } => job,
         }
     }
 }

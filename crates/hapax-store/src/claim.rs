@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
-use hapax_core::{Job, LeaseToken, QueueName, Timestamp, WorkerId};
+use hapax_core::{Job, LeaseToken, QueueName, Spec, TenantId, Timestamp, WorkerId};
+
+use crate::{Change, HeldBack};
 
 /// How many expired jobs one claim ends at most. Reaching this ends the claim, so that a line of expired jobs
 /// costs every worker a little and no worker everything.
 pub const EXPIRED_PER_CLAIM_MAX: usize = 1000;
 
-/// How many bytes of arguments and metadata one claim gives out before it stops short of its count: a reply has to fit
+/// How many bytes of arguments, metadata and other attributes one claim gives out before it stops short of its count: a reply has to fit
 /// into memory, and a worker that cannot take it would hold leases on all of it.
 pub const CLAIM_BYTES_MAX: usize = 16 << 20;
+
+/// How many jobs of a line a claim looks at to find those of one tenant. Lines are not kept by tenant: a tenant whose jobs
+/// stand behind more of others' waits until these are taken.
+pub const TENANT_LOOK_MAX: usize = 1000;
 
 /// A worker asks for jobs.
 #[derive(Debug, Clone)]
@@ -27,6 +33,17 @@ pub struct Claim {
     pub token: LeaseToken,
     /// How long the leases shall last.
     pub visibility_timeout: Option<Duration>,
+    /// Only jobs of this tenant. The claim looks at the first [`TENANT_LOOK_MAX`] jobs of each line and at no more.
+    pub tenant: Option<TenantId>,
+}
+
+/// What a claim brought.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Claimed {
+    /// What changed, in the order in which it was met.
+    pub changes: Vec<Change>,
+    /// For which jobs there was no room: the first of each limit that was met. Those that were met before may be left out.
+    pub held: Vec<HeldBack>,
 }
 
 /// How far a claim has come: what every engine counts in the same way.
@@ -48,9 +65,15 @@ impl Tray {
         // A delivery always raises the fence; anything else that a claim leads to does not.
         if job.fence > fence {
             self.delivered += 1;
-            self.bytes += job.spec.args.as_str().len() + job.spec.meta.as_str().len();
+            self.bytes += bytes_of(job);
         } else {
             self.expired += 1;
         }
     }
+}
+
+/// The bytes of a job that have no bound of their own.
+pub fn bytes_of(job: &Job) -> usize {
+    let Spec { args, meta, extra, .. } = &*job.spec;
+    [args, meta, extra].into_iter().map(|json| json.as_str().len()).sum()
 }

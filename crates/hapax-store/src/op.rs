@@ -1,9 +1,10 @@
 //! Operations: what a store is asked to do.
 
 use hapax_core::unique::Key;
+use hapax_core::workflow::WorkflowId;
 use hapax_core::{Event, Incoming, JobId, QueueName, StateSet, Timestamp};
 
-use crate::Memo;
+use crate::{Edit, EntryKey, JointEdit, Memo, NewWorkflow};
 
 /// One operation, atomic on its own.
 #[derive(Debug, Clone)]
@@ -61,8 +62,41 @@ pub enum Action {
         /// At most to so many.
         limit: usize,
     },
+    /// Changes an entry.
+    Edit {
+        /// Which.
+        key: EntryKey,
+        /// How.
+        edit: Edit,
+    },
+    /// Changes several entries, all of them or, if it is refused, none.
+    EditTogether {
+        /// Which; each once.
+        keys: Vec<EntryKey>,
+        /// How.
+        edit: JointEdit,
+    },
+    /// Starts a workflow: stores all of its jobs or, if one is refused, none.
+    StartWorkflow {
+        /// The workflow.
+        workflow: Box<NewWorkflow>,
+        /// Under which idempotency key to remember the answer.
+        memo: Option<Memo>,
+    },
+    /// Calls a workflow off.
+    CancelWorkflow(WorkflowId),
+    /// Lets a recurring job make a job now.
+    RunCron {
+        /// Its entry.
+        key: EntryKey,
+        /// The id of the job.
+        id: JobId,
+    },
     /// Lets a queue give out no jobs. Makes the queue if it was never used.
     Pause(QueueName),
     /// Lets a queue give out jobs again. Makes the queue if it was never used.
     Resume(QueueName),
+    /// Forgets what is known of a queue: that it is paused, and that it was ever used, unless there are jobs of it that have
+    /// ended and are kept. Refused while it has others.
+    RemoveQueue(QueueName),
 }

@@ -2,11 +2,19 @@
 //!
 //! Every function takes its value apart by name, so that a new field cannot be forgotten.
 
+pub mod courier;
+pub mod cron;
+pub mod delivery;
 pub mod failures;
 pub mod ledger;
+pub mod limit;
 pub mod options;
 pub mod phase;
 pub mod policy;
+mod progress;
+pub mod queue;
+pub mod webhook;
+pub mod workflow;
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Counts that are kept, never counted.
 
-use hapax_core::{QueueName, State, Timestamp};
+use hapax_core::{QueueName, Refusal, State, Timestamp};
 
 /// How many jobs stand in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,6 +10,21 @@ impl Counts {
     /// The number in this state.
     pub const fn of(&self, state: State) -> u64 {
         self.0[state as usize]
+    }
+
+    /// How many wait, for their time or for a worker.
+    pub fn waiting(&self) -> u64 {
+        State::ALL.into_iter().filter(|state| state.is_waiting()).map(|state| self.of(state)).sum()
+    }
+
+    /// How many have not ended.
+    pub fn living(&self) -> u64 {
+        self.waiting() + self.of(State::Active)
+    }
+
+    /// Whether there are none at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Counts::default()
     }
 
     /// Says how many are in this state.
@@ -39,6 +54,14 @@ pub struct QueueFacts {
     pub created_at: Timestamp,
     /// Its jobs.
     pub counts: Counts,
+}
+
+impl QueueFacts {
+    /// Why the queue cannot be removed, if it cannot.
+    pub fn bars_removal(&self) -> Option<Refusal> {
+        let jobs = self.counts.living();
+        (jobs > 0).then(|| Refusal::QueueInUse { queue: self.name.clone(), jobs })
+    }
 }
 
 /// Sums over all queues.

@@ -1,6 +1,6 @@
 //! How much an operation is, for engines that carry out many together.
 
-use hapax_core::{Event, Incoming, Json, WorkerError};
+use hapax_core::{AgentDeed, Event, Incoming, Json, Report, WorkerError};
 
 use crate::{Action, Op};
 
@@ -25,7 +25,17 @@ impl Weight {
             Action::StepHolders { event, limit, .. } => {
                 Weight { jobs: *limit, bytes: bytes_of_event(event).saturating_mul(*limit) }
             }
-            Action::Pause(_) | Action::Resume(_) => Weight { jobs: 1, bytes: 0 },
+            Action::StartWorkflow { workflow, .. } => {
+                workflow.plan.jobs.iter().map(weight_of_job).fold(Weight::default(), Weight::plus)
+            }
+            // Its jobs are not known here; few workflows are called off.
+            Action::CancelWorkflow(_) => Weight { jobs: 100, bytes: 0 },
+            Action::EditTogether { keys, .. } => Weight { jobs: keys.len(), bytes: 0 },
+            Action::Edit { .. }
+            | Action::RunCron { .. }
+            | Action::Pause(_)
+            | Action::Resume(_)
+            | Action::RemoveQueue(_) => Weight { jobs: 1, bytes: 0 },
         }
     }
 
@@ -46,12 +56,39 @@ fn bytes_of_event(event: &Event) -> usize {
             kind.len() + code.len() + message.len() + length(details) + lines
         }
         Event::Revive { patch } => length(&patch.args) + length(&patch.meta),
+        Event::LetGo { parent_results } => {
+            parent_results.as_ref().map_or(0, |results| results.list.as_str().len())
+        }
         Event::Release { reason } => reason.as_ref().map_or(0, |reason| reason.len()),
+        Event::Progress { report: Report { value: _, message, data, checkpoint }, .. } => {
+            message.as_ref().map_or(0, |message| message.len()) + length(data) + length(checkpoint)
+        }
+        Event::SaveCheckpoint { state, notes, .. } => state.as_str().len() + notes.as_str().len(),
+        Event::Agent(deed) => match deed {
+            AgentDeed::Pause { reason: said } | AgentDeed::Resume { comment: said, .. } => {
+                said.as_ref().map_or(0, |said| said.len())
+            }
+            AgentDeed::RetryTool { call, error, .. } => {
+                call.len() + error.as_ref().map_or(0, |error| error.len())
+            }
+        },
+        Event::OnlyIf { filter: _, event } => bytes_of_event(event),
         Event::Claim { .. }
+        | Event::DropCheckpoint
         | Event::Heartbeat { .. }
         | Event::Cancel
         | Event::Activate
+        | Event::Withdraw
+        | Event::Displace
+        | Event::LoseQueue
+        | Event::MoveTo { .. }
+        | Event::Postpone { .. }
+        | Event::Drop
         | Event::Forget
+        | Event::Retry
+        | Event::Delete
+        | Event::Reprioritize { .. }
+        | Event::Abandon { .. }
         | Event::RemoveByKey
         | Event::TimePassed { .. } => 0,
     }

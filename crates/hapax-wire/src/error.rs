@@ -8,19 +8,28 @@ use crate::writer::{Object, object};
 pub enum Code {
     InvalidPayload,
     InvalidRequest,
+    InvalidWorkflow,
     Unauthenticated,
+    Forbidden,
     NotFound,
     MethodNotAllowed,
     RequestTimeout,
+    ResultPending,
     Duplicate,
     Conflict,
     LeaseLost,
     IdempotencyMismatch,
     PayloadTooLarge,
     BatchTooLarge,
+    ResultTooLarge,
     UriTooLong,
     ValidationError,
+    SchemaValidation,
+    Refused,
     Unsupported,
+    QueueDraining,
+    JobTypeNotAllowed,
+    QueueFull,
     HeadersTooLarge,
     Internal,
     BackendError,
@@ -40,22 +49,31 @@ struct Row {
 
 impl Code {
     /// Every code, by status.
-    pub const ALL: [Code; 20] = [
+    pub const ALL: [Code; 29] = [
         Code::InvalidPayload,
         Code::InvalidRequest,
+        Code::InvalidWorkflow,
         Code::Unauthenticated,
+        Code::Forbidden,
         Code::NotFound,
         Code::MethodNotAllowed,
         Code::RequestTimeout,
+        Code::ResultPending,
         Code::Duplicate,
         Code::Conflict,
         Code::LeaseLost,
         Code::IdempotencyMismatch,
         Code::PayloadTooLarge,
         Code::BatchTooLarge,
+        Code::ResultTooLarge,
         Code::UriTooLong,
         Code::ValidationError,
+        Code::SchemaValidation,
+        Code::Refused,
         Code::Unsupported,
+        Code::QueueDraining,
+        Code::JobTypeNotAllowed,
+        Code::QueueFull,
         Code::HeadersTooLarge,
         Code::Internal,
         Code::BackendError,
@@ -76,6 +94,11 @@ impl Code {
     /// Whether the same request may succeed later. It never means that a repetition is harmless.
     pub const fn is_retryable(self) -> bool {
         self.row().retryable
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        self.row().meaning
     }
 
     /// What to do, unless the place of the error knows better.
@@ -101,12 +124,27 @@ impl Code {
                 meaning: "A member, parameter or header is missing, has the wrong form or contradicts another.",
                 hint: "Correct the member that details.field names.",
             },
+            Code::InvalidWorkflow => &Row {
+                name: "invalid_workflow",
+                status: 400,
+                retryable: false,
+                meaning: "The workflow cannot be carried out: it is empty, its steps wait for each other, one waits \
+                          for a step that is not there, or it is too long or too deep.",
+                hint: "Correct the steps that the message names.",
+            },
             Code::Unauthenticated => &Row {
                 name: "unauthenticated",
                 status: 401,
                 retryable: false,
                 meaning: "The server wants an API key and the request has none, or an unknown one.",
                 hint: "Send the header Authorization: Bearer <key> with a key of this server.",
+            },
+            Code::Forbidden => &Row {
+                name: "forbidden",
+                status: 403,
+                retryable: false,
+                meaning: "A page of another site tried to open a WebSocket.",
+                hint: "Serve the page from the host of this server, or let a program of your own listen for it.",
             },
             Code::NotFound => &Row {
                 name: "not_found",
@@ -173,6 +211,20 @@ impl Code {
                 meaning: "The batch has more jobs than details.max_batch_size.",
                 hint: "Send several smaller batches.",
             },
+            Code::ResultTooLarge => &Row {
+                name: "RESULT_TOO_LARGE",
+                status: 413,
+                retryable: false,
+                meaning: "The result of the job is larger than details.limit. The job stays active.",
+                hint: "Store the result elsewhere and acknowledge with a reference to it.",
+            },
+            Code::ResultPending => &Row {
+                name: "result_pending",
+                status: 408,
+                retryable: true,
+                meaning: "The job has not ended within the time that was waited.",
+                hint: "Ask again, with wait=true to be told as soon as it ends.",
+            },
             Code::UriTooLong => &Row {
                 name: "uri_too_long",
                 status: 414,
@@ -187,12 +239,47 @@ impl Code {
                 meaning: "The retry policy cannot be followed.",
                 hint: "Correct the member of retry that the message names.",
             },
+            Code::SchemaValidation => &Row {
+                name: "schema_validation",
+                status: 422,
+                retryable: false,
+                meaning: "The arguments of the job are not as its registered schema says.",
+                hint: "Correct the arguments that details.validation_errors name, or the schema that details.schema names.",
+            },
+            Code::Refused => &Row {
+                name: "refused",
+                status: 422,
+                retryable: false,
+                meaning: "A rule of this server's operator does not take such jobs.",
+                hint: "The message says why; the rules stand in the server's configuration.",
+            },
             Code::Unsupported => &Row {
                 name: "unsupported",
                 status: 422,
                 retryable: false,
                 meaning: "The request asks for a feature or protocol version that this server does not have.",
                 hint: "The manifest at /ojs/manifest lists what the server can do.",
+            },
+            Code::QueueDraining => &Row {
+                name: "x_queue_draining",
+                status: 422,
+                retryable: true,
+                meaning: "The queue is being emptied and takes no jobs. Nothing was stored.",
+                hint: "Send the job to another queue, or wait until an operator opens this one again.",
+            },
+            Code::JobTypeNotAllowed => &Row {
+                name: "JOB_TYPE_NOT_ALLOWED",
+                status: 422,
+                retryable: false,
+                meaning: "The settings of the queue do not allow jobs of this type. Nothing was stored.",
+                hint: "GET /ojs/v1/queues/{name}/config shows the types that the queue takes.",
+            },
+            Code::QueueFull => &Row {
+                name: "QUEUE_FULL",
+                status: 429,
+                retryable: true,
+                meaning: "So many jobs wait in the queue that its settings allow no more. Nothing was stored.",
+                hint: "Send it again after the seconds in Retry-After; with the strategy block, OJS-Block-Timeout waits.",
             },
             Code::HeadersTooLarge => &Row {
                 name: "headers_too_large",
@@ -226,7 +313,7 @@ impl Code {
                 name: "backend_unavailable",
                 status: 503,
                 retryable: true,
-                meaning: "The server is shutting down. Nothing was changed.",
+                meaning: "The server is shutting down, under maintenance, or serves as many as it can. Nothing was changed.",
                 hint: "Try again after Retry-After seconds.",
             },
         }

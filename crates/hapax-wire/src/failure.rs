@@ -1,12 +1,13 @@
 //! A failed attempt as clients see it.
 
-use hapax_core::Failure;
+use hapax_core::{Failure, Overrun};
 
 use crate::writer::Object;
 
 /// The members of one failure. `type` and `message` are always strings: the Rust SDK reads nothing else.
-pub(crate) fn members(o: &mut Object<'_>, failure: &Failure) {
-    let Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace } = failure;
+pub fn members(o: &mut Object<'_>, failure: &Failure) {
+    let Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace, overrun } =
+        failure;
     o.text("type", kind);
     o.text("message", message);
     o.text("code", code);
@@ -22,5 +23,20 @@ pub(crate) fn members(o: &mut Object<'_>, failure: &Failure) {
     }
     if !backtrace.is_empty() {
         o.texts("backtrace", backtrace.iter().map(|line| &**line));
+    }
+    if let Some(Overrun { limit, elapsed }) = overrun {
+        o.text("timeout_kind", timeout_kind(kind));
+        o.number("limit_seconds", limit.as_secs_f64());
+        o.number("elapsed_seconds", elapsed.as_secs_f64());
+    }
+}
+
+/// Which limit was passed, in the words of Timeouts 8.
+pub fn timeout_kind(error: &str) -> &'static str {
+    match error {
+        "total_timeout" => "total",
+        "enqueue_ttl_expired" => "enqueue_ttl",
+        "stalled" => "stalled",
+        _ => "execution",
     }
 }

@@ -1,9 +1,12 @@
 //! A job as clients see it: one flat object, absent members left out, never null.
 
-use hapax_core::{Cause, Delivery, GivenTime, Job, Phase, RetryPolicy, Spec, Timestamp, WorkerId};
+use hapax_core::{
+    Cause, Checkpoint, Delivery, Fraction, GivenTime, Job, OrderingKey, Phase, RetryPolicy, Spec, TimeLimits,
+    Timestamp, WorkerId,
+};
 
 use crate::writer::{Object, object};
-use crate::{failure, retry, unique};
+use crate::{failure, rate_limit, retry, unique};
 
 /// The members that the server itself gives a job or a reply that shows one. An attribute of a client with
 /// such a name would stand beside them a second time.
@@ -12,6 +15,7 @@ pub const SYSTEM_MEMBERS: &[&str] = &[
     "activated_at",
     "attempt",
     "cancelled_at",
+    "checkpoint",
     "completed_at",
     "created_at",
     "deduplicated",
@@ -22,12 +26,16 @@ pub const SYSTEM_MEMBERS: &[&str] = &[
     "fence",
     "job",
     "job_id",
+    "last_checkpoint",
     "lease",
     "lease_expires_at",
     "next_attempt_at",
     "next_retry_at",
     "outcome",
+    "parent_results",
+    "parent_results_omitted",
     "previous_state",
+    "progress",
     "re_enqueued_at",
     "replaced",
     "result",
@@ -35,6 +43,7 @@ pub const SYSTEM_MEMBERS: &[&str] = &[
     "started_at",
     "state",
     "updated",
+    "waits_for",
     "worker_id",
 ];
 
@@ -61,7 +70,25 @@ pub fn write_fetched(out: &mut Vec<u8>, job: &Job) {
             o.moment("lease_expires_at", lease.deadline);
         }
         o.number("fence", job.fence);
+        if let Some(saved) = &job.checkpoint {
+            o.object("checkpoint", |o| checkpoint(o, saved));
+            // Progress 6.4 wants the state alone, and under another name.
+            o.raw("last_checkpoint", saved.state.as_str());
+        }
     });
+}
+
+/// Writes a checkpoint.
+pub fn checkpoint(o: &mut Object<'_>, checkpoint: &Checkpoint) {
+    o.raw("state", checkpoint.state.as_str());
+    checkpoint_facts(o, checkpoint);
+    o.members_of(checkpoint.notes.as_str());
+}
+
+/// Writes which checkpoint it is.
+pub fn checkpoint_facts(o: &mut Object<'_>, checkpoint: &Checkpoint) {
+    o.number("sequence", checkpoint.sequence);
+    o.moment("created_at", checkpoint.saved_at);
 }
 
 /// Writes what a worker wants to know when it reported on a job: where the job is and when it goes on. The id
@@ -110,6 +137,9 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
         reentered_beside: _,
         released: _,
         first_start: _,
+        progress,
+        checkpoint: _,
+        begun_at: _,
     } = job;
     o.raw("specversion", "\"1.0\"");
     o.plain("id", id);
@@ -127,7 +157,12 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
     o.moment_if("started_at", *started_at);
     moments(o, phase);
     facts(o, phase);
+    if spec.ordering_key.is_some() {
+        o.plain_if("waits_for", job.waits_for());
+    }
     o.number_if("retry_delay_ms", retry_delay.map(|delay| delay.as_millis()));
+    let value = progress.as_ref().and_then(|progress| progress.value);
+    o.number_if("progress", value.map(Fraction::get));
     wishes(o, spec);
     unique::members(o, job);
     if let Some(current) = history.current() {
@@ -140,7 +175,7 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
 }
 
 /// The moments that belong to the job's present place.
-fn moments(o: &mut Object<'_>, phase: &Phase) {
+pub(crate) fn moments(o: &mut Object<'_>, phase: &Phase) {
     match phase {
         Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending { .. } | Phase::Active { .. } => {}
         Phase::Retryable { at } => {
@@ -183,7 +218,7 @@ fn completed_at(at: Timestamp, cause: &Cause) -> Option<Timestamp> {
 }
 
 /// What the client asked for beyond the usual.
-fn wishes(o: &mut Object<'_>, spec: &Spec) {
+pub fn wishes(o: &mut Object<'_>, spec: &Spec) {
     o.text_if("scheduled_at", spec.scheduled_at.as_ref().map(given));
     o.text_if("expires_at", spec.expires_at.as_ref().map(given));
     if let Some(timeout) = spec.timeout {
@@ -193,10 +228,17 @@ fn wishes(o: &mut Object<'_>, spec: &Spec) {
         }
     }
     o.number_if("visibility_timeout_ms", spec.visibility_timeout.map(|span| span.as_millis()));
+    if let Some(limit) = spec.rate_limit.as_deref() {
+        o.object("rate_limit", |o| rate_limit::members(o, limit));
+    }
+    if spec.limits != TimeLimits::default() {
+        time_limits(o, spec.limits);
+    }
     if !spec.tags.is_empty() {
         o.texts("tags", spec.tags.iter().map(|tag| &**tag));
     }
     o.text_if("schema", spec.schema.as_deref());
+    o.text_if("ordering_key", spec.ordering_key.as_ref().map(OrderingKey::as_str));
     if spec.delivery == Delivery::AtMostOnce {
         o.text("delivery", delivery_name(spec.delivery));
     }
@@ -204,6 +246,19 @@ fn wishes(o: &mut Object<'_>, spec: &Spec) {
         o.raw("retry", DEFAULT_RETRY);
     } else {
         retry::policy(o, &spec.retry);
+    }
+}
+
+fn time_limits(o: &mut Object<'_>, limits: TimeLimits) {
+    let TimeLimits { total, enqueue, heartbeat, grace } = limits;
+    let limits = [
+        ("total_timeout", total),
+        ("enqueue_ttl", enqueue),
+        ("heartbeat_timeout", heartbeat),
+        ("grace_period", grace),
+    ];
+    for (name, limit) in limits {
+        o.number_if(name, limit.map(|span| span.as_secs()));
     }
 }
 

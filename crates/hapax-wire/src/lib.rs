@@ -3,10 +3,12 @@
 
 pub mod error;
 pub mod job;
+pub mod summary;
 pub mod unique;
 pub mod writer;
 
-mod failure;
-mod retry;
+pub mod failure;
+pub mod rate_limit;
+pub mod retry;
 
 pub use retry::{backoff_name, exhaustion_name};

@@ -6,6 +6,11 @@ use crate::writer::Object;
 
 /// The `retry` member.
 pub(crate) fn policy(o: &mut Object<'_>, policy: &RetryPolicy) {
+    o.object("retry", |o| members(o, policy));
+}
+
+/// The members of a policy.
+pub fn members(o: &mut Object<'_>, policy: &RetryPolicy) {
     let RetryPolicy {
         max_attempts,
         initial_interval,
@@ -16,17 +21,15 @@ pub(crate) fn policy(o: &mut Object<'_>, policy: &RetryPolicy) {
         on_exhaustion,
         backoff,
     } = policy;
-    o.object("retry", |o| {
-        o.number("max_attempts", max_attempts);
-        o.plain("initial_interval", format_iso8601(*initial_interval));
-        // Debug writes 2.0 where Display writes 2, and strict readers want to see a fraction.
-        o.raw("backoff_coefficient", &format!("{backoff_coefficient:?}"));
-        o.plain("max_interval", format_iso8601(*max_interval));
-        o.flag("jitter", *jitter);
-        o.texts("non_retryable_errors", non_retryable_errors.iter().map(|name| &**name));
-        o.word("on_exhaustion", exhaustion_name(*on_exhaustion));
-        o.word("backoff_strategy", backoff_name(*backoff));
-    });
+    o.number("max_attempts", max_attempts);
+    o.plain("initial_interval", format_iso8601(*initial_interval));
+    // Debug writes 2.0 where Display writes 2, and strict readers want to see a fraction.
+    o.raw("backoff_coefficient", &format!("{backoff_coefficient:?}"));
+    o.plain("max_interval", format_iso8601(*max_interval));
+    o.flag("jitter", *jitter);
+    o.texts("non_retryable_errors", non_retryable_errors.iter().map(|name| &**name));
+    o.word("on_exhaustion", exhaustion_name(*on_exhaustion));
+    o.word("backoff_strategy", backoff_name(*backoff));
 }
 
 /// The name on the wire.

@@ -44,6 +44,18 @@ fn job_key(o: &mut Object<'_>, job_key: &JobKey, job: &Job) {
     }
 }
 
+/// How jobs that are not there yet will be recognised.
+pub fn wish(o: &mut Object<'_>, unique: Option<&Uniqueness>) {
+    match unique {
+        None => {}
+        Some(Uniqueness::Policy(policy)) => o.object("unique", |o| self::policy(o, policy)),
+        Some(Uniqueness::JobKey(job_key)) => {
+            o.text("job_key", &job_key.name);
+            o.word("job_key_mode", JobKeyMode::name(job_key.mode));
+        }
+    }
+}
+
 /// The name that the job has, as long as it holds it.
 pub fn job_key_name(job: &Job) -> Option<&str> {
     match &job.spec.unique {
@@ -131,7 +143,7 @@ fn facts(o: &mut Object<'_>, job: &Job) {
         o.hex("uniqueness_key", key.bytes());
     }
     o.plain_if("reentered_beside", job.reentered_beside);
-    o.plain_if("waits_for", job.waits_for());
+    o.plain_if("waits_for", job.waits_for().filter(|_| job.spec.ordering_key.is_none()));
     o.moment_if(FIRST_START, job.first_start);
     if let Some(release) = &job.released {
         o.object(RELEASED, |o| released(o, release));

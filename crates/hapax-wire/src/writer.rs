@@ -124,6 +124,17 @@ impl Object<'_> {
         self.out
     }
 
+    /// Starts a member whose name may need escapes; the caller appends its value.
+    pub fn member_of_text(&mut self, name: &str) -> &mut Vec<u8> {
+        if !self.is_empty {
+            self.out.push(b',');
+        }
+        self.is_empty = false;
+        text(self.out, name);
+        self.out.push(b':');
+        self.out
+    }
+
     /// A string.
     pub fn text(&mut self, name: &str, value: &str) {
         text(self.member(name), value);
@@ -268,6 +279,15 @@ mod tests {
             o.text_if("i", None);
         });
         assert_eq!(json, r#"{"a":"x\"\n","b":-1,"c":[1.0,1e3],"d":true,"e":{},"f":["g","h"]}"#);
+    }
+
+    #[test]
+    fn names_that_somebody_else_chose_are_escaped() {
+        let json = written(|o| {
+            o.number("a", 1);
+            o.member_of_text("b\"c").push(b'2');
+        });
+        assert_eq!(json, r#"{"a":1,"b\"c":2}"#);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use serde::Deserialize;
 pub(crate) use moving::{Export, Import, Place};
 pub(crate) use operator::{Confirmation, Explain, Filter, Keys, KeysAction, Release, Remote, Remove, Show};
 
-use crate::value::{Database, Listen, Schema, Span};
+use crate::refuse::Refuse;
+use crate::value::{Database, Hidden, Listen, Schema, Span};
 use moving::{EXPORT_EXAMPLES, IMPORT_EXAMPLES};
 use operator::{EXPLAIN_EXAMPLES, KEYS_EXAMPLES};
 
@@ -141,6 +142,26 @@ pub(crate) struct Settings {
     #[arg(long, env = "HAPAX_MAX_REQUEST_BYTES", value_name = "BYTES")]
     pub(crate) max_request_bytes: Option<usize>,
 
+    /// Send webhooks to private addresses too: this machine, its network. Whoever may subscribe can then have the server call
+    /// on its neighbours
+    #[arg(long, env = "HAPAX_WEBHOOK_ALLOW_PRIVATE", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) webhook_allow_private: Option<bool>,
+
+    /// Tell the collector of OpenTelemetry at this address what happens to jobs, as spans over HTTP in JSON. Needs a program
+    /// that was built with the feature `otlp` (`OTEL_EXPORTER_OTLP_ENDPOINT` is read too)
+    #[arg(long, env = "HAPAX_OTLP_ENDPOINT", value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+
+    /// What to send to the collector along with spans: name=value, separated by commas, values percent-encoded. Better in
+    /// the environment than on the command line, which others can see (`OTEL_EXPORTER_OTLP_HEADERS` is read too)
+    #[arg(long, env = "HAPAX_OTLP_HEADERS", hide_env_values = true, value_name = "HEADERS")]
+    pub(crate) otlp_headers: Option<Hidden>,
+
+    /// What the server calls itself in spans (`OTEL_SERVICE_NAME` is read too) [default: hapax]
+    #[arg(long, env = "HAPAX_OTLP_SERVICE_NAME", value_name = "NAME")]
+    pub(crate) otlp_service_name: Option<String>,
+
     /// How log lines are written, to standard error [default: text]
     #[arg(long, env = "HAPAX_LOG")]
     pub(crate) log: Option<LogFormat>,
@@ -154,6 +175,16 @@ pub(crate) struct Settings {
     #[arg(long, env = "HAPAX_CONFORMANCE", value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new())]
     pub(crate) conformance: Option<bool>,
+
+    /// Take no request about jobs that does not say for which tenant, by the header X-OJS-Tenant
+    #[arg(long, env = "HAPAX_REQUIRE_TENANT", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) require_tenant: Option<bool>,
+
+    /// Jobs that are not taken: `[[refuse]]` tables in the file.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) refuse: Vec<Refuse>,
 }
 
 /// What keeps the jobs.
@@ -206,6 +237,12 @@ A setting on the command line comes before one in the environment, that before o
   api-key-file = \"/etc/hapax/keys\"
   retain-completed = \"P1D\"
 
+Jobs that are not to be taken stand in the file too:
+  [[refuse]]
+  type = \"report.old\"
+  meta = { source = \"legacy\" }
+  message = \"use report.generate\"
+
 Durations are written as in ISO 8601: PT30S, PT30M, P7D.
 
 Other names in the environment:
@@ -213,6 +250,8 @@ Other names in the environment:
   OJS_PORT     the port to listen on at 127.0.0.1, unless --listen or HAPAX_LISTEN is given
   OJS_API_KEY  one key that clients may show, by the name of default
   RUST_LOG     the same as HAPAX_LOG_LEVEL
+  OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME
+               the collector, unless --otlp-endpoint and its kin are given; for a program with the feature otlp
 
 SIGTERM and SIGINT stop the server: it ends the requests in progress first. A second one stops it at once.";
 

@@ -8,14 +8,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hapax_core::webhook::Reach;
 use hapax_core::{Retention, Rules};
-use hapax_http::{ApiKey, Limits};
+use hapax_http::{ApiKey, Entrance, Limits};
 use hapax_store_postgres::{DatabaseUrl, SchemaName};
 
 use crate::cli::{LogFormat, Place, Serve, Settings};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::keys;
+use crate::telemetry::Telemetry;
 use crate::value::{Listen, Span};
 use keeper::{Asked, keeper};
 
@@ -36,8 +38,11 @@ pub(crate) struct Config {
     pub(crate) store: StoreConfig,
     pub(crate) keys: Vec<ApiKey>,
     pub(crate) conformance: bool,
+    pub(crate) entrance: Entrance,
     pub(crate) rules: Rules,
     pub(crate) limits: Limits,
+    pub(crate) webhook_reach: Reach,
+    pub(crate) telemetry: Option<Telemetry>,
     pub(crate) log: LogConfig,
 }
 
@@ -107,9 +112,15 @@ impl Config {
             retain_discarded: _,
             max_job_bytes: _,
             max_request_bytes: _,
+            webhook_allow_private,
+            otlp_endpoint,
+            otlp_headers,
+            otlp_service_name,
             log,
             log_level,
             conformance,
+            require_tenant,
+            refuse,
         } = settings;
         let config = Config {
             listen: listen.map_or_else(|| on_this_machine(PORT), |listen| listen.0),
@@ -121,8 +132,22 @@ impl Config {
             )?,
             keys: keys::load(api_key_file.as_deref(), environment.api_key)?,
             conformance: conformance.unwrap_or(false),
+            entrance: Entrance {
+                require_tenant: require_tenant.unwrap_or(false),
+                refuse: refuse.into_iter().map(|rule| rule.0).collect(),
+            },
             rules,
             limits,
+            webhook_reach: match webhook_allow_private {
+                Some(true) => Reach::Everywhere,
+                Some(false) | None => Reach::Public,
+            },
+            telemetry: Telemetry::resolve(
+                otlp_endpoint.as_deref(),
+                otlp_headers.as_ref(),
+                otlp_service_name.as_deref(),
+                &environment.otlp,
+            )?,
             log: LogConfig {
                 format: log.unwrap_or(LogFormat::Text),
                 filter: log_level.unwrap_or_else(|| LOG_LEVEL.into()),
@@ -212,9 +237,15 @@ impl Settings {
             retain_discarded,
             max_job_bytes,
             max_request_bytes,
+            webhook_allow_private,
+            otlp_endpoint,
+            otlp_headers,
+            otlp_service_name,
             log,
             log_level,
             conformance,
+            require_tenant,
+            refuse,
         } = self;
         Settings {
             listen: listen.or(other.listen),
@@ -232,9 +263,16 @@ impl Settings {
             retain_discarded: retain_discarded.or(other.retain_discarded),
             max_job_bytes: max_job_bytes.or(other.max_job_bytes),
             max_request_bytes: max_request_bytes.or(other.max_request_bytes),
+            webhook_allow_private: webhook_allow_private.or(other.webhook_allow_private),
+            otlp_endpoint: otlp_endpoint.or(other.otlp_endpoint),
+            otlp_headers: otlp_headers.or(other.otlp_headers),
+            otlp_service_name: otlp_service_name.or(other.otlp_service_name),
             log: log.or(other.log),
             log_level: log_level.or(other.log_level),
             conformance: conformance.or(other.conformance),
+            require_tenant: require_tenant.or(other.require_tenant),
+            // Only a file has rules.
+            refuse: if refuse.is_empty() { other.refuse } else { refuse },
         }
     }
 }

@@ -4,6 +4,7 @@ use std::env::{self, VarError};
 
 use crate::failure::Failure;
 use crate::secret::Secret;
+use crate::value::Hidden;
 
 /// Settings of the server under names that are not ours.
 #[derive(Default)]
@@ -16,6 +17,20 @@ pub(crate) struct Environment {
     pub(crate) database_url: Option<Secret>,
     /// `RUST_LOG`.
     pub(crate) log_filter: Option<String>,
+    /// What stands there about a collector.
+    pub(crate) otlp: OtlpEnvironment,
+}
+
+/// What OpenTelemetry has names for. Others of this machine may be meant by it.
+#[derive(Debug, Default)]
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "a program without spans leaves it to others"))]
+pub(crate) struct OtlpEnvironment {
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    pub(crate) endpoint: Option<String>,
+    /// `OTEL_EXPORTER_OTLP_HEADERS`.
+    pub(crate) headers: Option<Hidden>,
+    /// `OTEL_SERVICE_NAME`.
+    pub(crate) service_name: Option<String>,
 }
 
 impl Environment {
@@ -28,6 +43,11 @@ impl Environment {
             api_key: variable("OJS_API_KEY")?.map(|secret| Secret::new(&secret)),
             database_url: variable("DATABASE_URL")?.filter(unless_empty).map(|url| Secret::new(&url)),
             log_filter: variable("RUST_LOG")?.filter(unless_empty),
+            otlp: OtlpEnvironment {
+                endpoint: variable("OTEL_EXPORTER_OTLP_ENDPOINT")?.filter(unless_empty),
+                headers: variable("OTEL_EXPORTER_OTLP_HEADERS")?.filter(unless_empty).map(Hidden::new),
+                service_name: variable("OTEL_SERVICE_NAME")?.filter(unless_empty),
+            },
         })
     }
 }

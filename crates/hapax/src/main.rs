@@ -16,10 +16,12 @@ mod logging;
 mod migrate;
 mod moving;
 mod output;
+mod refuse;
 mod secret;
 mod serve;
 mod session;
 mod signals;
+mod telemetry;
 mod value;
 
 use std::process::ExitCode;

@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use std::process;
 use std::sync::Arc;
 
-use hapax_broker::{Broker, Clock};
+use hapax_broker::{Broker, Clock, Entropy as _, Outbox, OutboxSettings};
+use hapax_carrier::HttpCarrier;
 use hapax_core::Rules;
+use hapax_core::webhook::Reach;
 use hapax_http::{Bound, Metrics};
 use hapax_store::{CommitObserver, MemoryStore, Store};
 use hapax_store_postgres::{self as postgres, PostgresStore};
-use hapax_store_sqlite::{OpenError, SqliteStore};
+use hapax_store_sqlite::{self as sqlite, OpenError, SqliteStore};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
 
@@ -22,6 +24,7 @@ use crate::entropy::SystemEntropy;
 use crate::failure::Failure;
 use crate::migrate;
 use crate::signals::Signals;
+use crate::telemetry::Exporter;
 
 /// Runs the server until it is told to stop.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
@@ -30,30 +33,53 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         store: kept,
         keys,
         conformance,
+        entrance,
         rules,
         limits,
+        webhook_reach,
+        telemetry,
         log: LogConfig { format, filter: _ },
     } = config;
     let metrics = Metrics::new();
-    let Opened { store, clock } = open(&kept, rules.clone(), metrics.commit_observer()).await?;
     let entropy = SystemEntropy::open();
     let entropy = entropy.map_err(|error| Failure::because("the system gives no random numbers", &error))?;
+    let outbox = Arc::new(outbox(&entropy, rules.clone(), webhook_reach));
+    let fittings = Fittings {
+        rules: rules.clone(),
+        observer: metrics.commit_observer(),
+        outbox: Arc::clone(&outbox) as Arc<dyn hapax_store::Outbox>,
+    };
+    let Opened { store, clock } = open(&kept, fittings).await?;
     let observer = metrics.broker_observer();
-    let broker = Broker::new(Arc::clone(&store), clock, Arc::new(entropy), rules, observer);
+    let broker = Broker::with_outbox(Arc::clone(&store), clock, Arc::new(entropy), rules, observer, outbox);
+    let learnt = broker.learn_settings().await;
+    learnt.map_err(|error| Failure::because("the settings of the queues could not be read", &error))?;
+    // Before anything can happen of which somebody is to be told.
+    let opened = broker.open_outbox().await;
+    opened.map_err(|error| Failure::because("could not read who has subscribed to webhooks", &error))?;
     let known_keys = keys.len();
     let (backend, durable) = match kept {
         StoreConfig::Embedded { .. } => ("sqlite", true),
         StoreConfig::Memory => ("memory", false),
         StoreConfig::Postgres { .. } => ("postgres", true),
     };
-    let http =
-        hapax_http::Config { listen, keys, conformance, limits, backend, durable, version: crate::VERSION };
+    let http = hapax_http::Config {
+        listen,
+        keys,
+        conformance,
+        entrance,
+        limits,
+        backend,
+        durable,
+        version: crate::VERSION,
+    };
+    let telemetry = telemetry.map(|telemetry| telemetry.fit(&broker, &metrics));
     let bound =
         hapax_http::bind(http, broker.clone(), metrics).await.map_err(|error| not_bound(listen, &error))?;
     let listen = bound.local_addr().map_err(|error| not_bound(listen, &error))?;
 
     let signals = Signals::catch().map_err(|error| Failure::because("could not catch signals", &error))?;
-    let server = Server::start(store, broker, bound);
+    let server = Server::start(store, broker, bound, telemetry);
     let banner = Banner { listen, store: &kept, keys: known_keys, conformance };
     match format {
         LogFormat::Text => eprintln!("{banner}"),
@@ -66,27 +92,50 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
 struct Server {
     store: Arc<dyn Store>,
     broker: Broker,
-    /// The requests and the chores. Neither ends by itself.
+    /// The requests, the herald, the chores and who tells others. None ends by itself.
     parts: JoinSet<Result<(), Failure>>,
     stop: oneshot::Sender<()>,
 }
 
 impl Server {
-    fn start(store: Arc<dyn Store>, broker: Broker, bound: Bound) -> Server {
+    fn start(store: Arc<dyn Store>, broker: Broker, bound: Bound, telemetry: Option<Exporter>) -> Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let (requests_over, requests_ended) = oneshot::channel::<()>();
+        let (telling_over, telling_ended) = oneshot::channel::<()>();
+        let (webhooks_over, webhooks_ended) = oneshot::channel::<()>();
+        let (chores_over, chores_ended) = oneshot::channel::<()>();
         let mut parts = JoinSet::new();
         parts.spawn(async move {
             let served = bound.serve(async { drop(stopped.await) }).await;
-            drop(requests_over);
+            drop((requests_over, telling_over, webhooks_over));
             served.map_err(|error| Failure::because("the server could not go on listening", &error))
+        });
+        // Streams of events are requests, and the herald is there for them.
+        let herald = broker.clone();
+        parts.spawn(async move {
+            herald.run_herald(async { drop(telling_ended.await) }).await;
+            Ok(())
         });
         // The chores end after the requests, which may wait for what they do.
         let chores = broker.clone();
         parts.spawn(async move {
             let done = chores.run_chores(async { drop(requests_ended.await) }).await;
+            drop(chores_over);
             done.map_err(|error| Failure::because("the chores could not go on", &error))
         });
+        // So do the webhooks: a subscription may be made, and an event be stored, by the last request.
+        let webhooks = broker.clone();
+        parts.spawn(async move {
+            webhooks.run_webhooks(async { drop(webhooks_ended.await) }).await;
+            Ok(())
+        });
+        // Spans tell of all of that.
+        if let Some(exporter) = telemetry {
+            parts.spawn(async move {
+                exporter.run(async { drop(chores_ended.await) }).await;
+                Ok(())
+            });
+        }
         Server { store, broker, parts, stop }
     }
 
@@ -127,19 +176,42 @@ fn outcome(ended: Result<Result<(), Failure>, JoinError>) -> Result<(), Failure>
     ended.unwrap_or_else(|error| Err(Failure::because("a part of the server is defect", &error)))
 }
 
+/// What turns events into deliveries and sends them.
+fn outbox(entropy: &SystemEntropy, rules: Rules, reach: Reach) -> Outbox {
+    let mut mark = [0; 4];
+    entropy.fill(&mut mark);
+    Outbox::new(OutboxSettings {
+        rules,
+        reach,
+        mark,
+        render: Arc::new(hapax_http::event_text),
+        carrier: Arc::new(HttpCarrier::new(reach, crate::VERSION)),
+    })
+}
+
+/// What a store is fitted with, whichever it is.
+struct Fittings {
+    rules: Rules,
+    observer: CommitObserver,
+    outbox: Arc<dyn hapax_store::Outbox>,
+}
+
 /// A store that is open, and the clock that goes with it.
 struct Opened {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
 }
 
-async fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Result<Opened, Failure> {
+async fn open(kept: &StoreConfig, fittings: Fittings) -> Result<Opened, Failure> {
+    let Fittings { rules, observer, outbox } = fittings;
     match kept {
         StoreConfig::Memory => {
-            Ok(Opened { store: Arc::new(MemoryStore::new(rules)), clock: Arc::new(SystemClock) })
+            let store = MemoryStore::with_outbox(rules, outbox);
+            Ok(Opened { store: Arc::new(store), clock: Arc::new(SystemClock) })
         }
         StoreConfig::Embedded { data } => {
-            let store = SqliteStore::open(data, rules, observer).map_err(|error| not_opened(&error))?;
+            let settings = sqlite::Settings { outbox, ..sqlite::Settings::new(rules, observer) };
+            let store = SqliteStore::open_with(data, settings).map_err(|error| not_opened(&error))?;
             Ok(Opened { store: Arc::new(store), clock: Arc::new(SystemClock) })
         }
         StoreConfig::Postgres { database, listen, schema, connections } => {
@@ -150,6 +222,7 @@ async fn open(kept: &StoreConfig, rules: Rules, observer: CommitObserver) -> Res
                 connections: *connections,
                 rules,
                 observer,
+                outbox,
             };
             // It has threads of its own and waits for them.
             let opened = tokio::task::spawn_blocking(|| PostgresStore::open(settings)).await;

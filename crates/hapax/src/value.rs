@@ -1,5 +1,7 @@
 //! Values of settings that have a form of their own, read alike from flags and from the file.
 
+use std::convert::Infallible;
+use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
@@ -27,6 +29,37 @@ pub(crate) struct Schema(pub(crate) SchemaName);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Span(pub(crate) Duration);
+
+/// A text that must not be shown.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Hidden(String);
+
+impl Hidden {
+    pub(crate) fn new(text: String) -> Hidden {
+        Hidden(text)
+    }
+
+    /// The text, for whoever has to send it.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hidden")
+    }
+}
+
+impl FromStr for Hidden {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Hidden::new(text.to_owned()))
+    }
+}
 
 impl FromStr for Listen {
     type Err = String;

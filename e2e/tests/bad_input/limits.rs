@@ -119,7 +119,7 @@ fn a_result_that_is_too_large_is_refused_and_the_job_stays_with_its_worker() {
     client.create(&job("a.b"));
     let delivery = client.fetch_one("default");
     let body = json!({"job_id": delivery.id, "result": "x".repeat(2 * MIB)});
-    client.post("/ojs/v1/workers/ack", &body).is_refusal(413, "payload_too_large");
+    client.post("/ojs/v1/workers/ack", &body).is_refusal(413, "RESULT_TOO_LARGE");
     assert_eq!(client.state(&delivery.id), "active");
     client.ack(&delivery).is(200);
 }

@@ -62,18 +62,18 @@ fn an_item_of_the_wrong_form_is_named_and_the_rest_are_stored() {
 }
 
 #[test]
-fn a_bad_retry_policy_and_a_feature_that_is_not_there_fail_alone() {
+fn a_bad_retry_policy_and_a_bad_rate_limit_fail_alone() {
     let server = Server::start();
     let mut client = server.client();
     let jobs = [
         job("a.b").with("retry", json!({"max_attempts": -1})),
-        job("a.b").with("rate_limit", json!({"key": "x"})),
+        job("a.b").with("rate_limit", json!({"key": "x", "concurrency": -1})),
         job("a.b"),
     ];
     let answer = client.bulk(&jobs);
     is_sound(&mut client, &answer, 207);
     assert_eq!(answer["items"][0]["error"]["code"], "validation_error");
-    assert_eq!(answer["items"][1]["error"]["code"], "unsupported");
+    assert_eq!(answer["items"][1]["error"]["code"], "invalid_request");
     assert_eq!(client.count("default", "available"), 1);
 }
 

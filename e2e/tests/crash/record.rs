@@ -24,6 +24,8 @@ pub(crate) struct Record {
     pub(crate) key: Option<String>,
     /// Each delivery that a worker received.
     pub(crate) fences: BTreeSet<u64>,
+    /// When the newest of them was noted, by the book's own order.
+    pub(crate) noted_at: usize,
     /// The end that was acknowledged, and when by the book's own order.
     pub(crate) end: Option<(End, usize)>,
     /// Ends that were asked for without an answer.
@@ -36,6 +38,7 @@ impl Record {
             birth: Birth::Unknown,
             key: key.map(str::to_owned),
             fences: BTreeSet::new(),
+            noted_at: 0,
             end: None,
             possible: BTreeSet::new(),
         }

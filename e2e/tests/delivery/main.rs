@@ -1,9 +1,11 @@
 //! Delivery over HTTP: nothing accepted is lost, one worker at a time, and the end is the end.
 
 mod guarantees;
+mod history;
 mod idempotency;
 mod leases;
 mod long_poll;
+mod on_the_way;
 mod order;
 mod restart;
 

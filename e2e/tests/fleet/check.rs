@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use e2e::fleet::{Fleet, SERVERS};
-use e2e::{Client, Delivery, Random, Request, TERMINAL, clock, ids, together};
+use e2e::{Client, Delivery, Heard, Random, Request, TERMINAL, clock, ids, together};
 use serde_json::{Value, json};
 
 use crate::book::Book;
 use crate::counters::count;
-use crate::heard::Heard;
 use crate::load::KEYS;
 use crate::order::{Order, QUEUES};
 use crate::record::Birth;

@@ -1,17 +1,12 @@
 //! Servers whose own clocks are hours apart: the clock of the database counts.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use e2e::clock::{self, SOON};
 use e2e::fleet::{DATABASE, Fleet};
-use e2e::{Launch, job};
+use e2e::{Launch, Shift, job};
 use hapax_pg_cluster::{Cluster, Options};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// How far the clocks of the servers are off. The first and the last are two hours apart.
 const SHIFTS_SECONDS: [i64; 3] = [-3600, 0, 3600];
@@ -19,12 +14,9 @@ const WAIT: Duration = Duration::from_millis(1500);
 /// Both sides round, and a request takes its time.
 const TOLERANCE: Duration = Duration::from_millis(300);
 
-const SHIFT: &str = include_str!("clock_shift.c");
-
 #[test]
 fn a_scheduled_job_is_due_by_the_clock_of_the_database() {
-    let folder = TempDir::new().unwrap();
-    let fleet = apart(folder.path());
+    let (fleet, _shifts) = apart();
     for number in 0..SHIFTS_SECONDS.len() {
         let queue = format!("queue-{number}");
         // Whoever takes the job in, another hands it out.
@@ -43,8 +35,7 @@ fn a_scheduled_job_is_due_by_the_clock_of_the_database() {
 
 #[test]
 fn a_lease_runs_out_by_the_clock_of_the_database() {
-    let folder = TempDir::new().unwrap();
-    let fleet = apart(folder.path());
+    let (fleet, _shifts) = apart();
     for number in 0..SHIFTS_SECONDS.len() {
         let queue = format!("queue-{number}");
         let (mut holder, mut other) = (fleet.client(number), fleet.client(number + 1));
@@ -62,8 +53,7 @@ fn a_lease_runs_out_by_the_clock_of_the_database() {
 
 #[test]
 fn times_in_answers_are_those_of_the_database() {
-    let folder = TempDir::new().unwrap();
-    let fleet = apart(folder.path());
+    let (fleet, _shifts) = apart();
     let mut times: Vec<Value> = Vec::new();
     for number in 0..SHIFTS_SECONDS.len() {
         times.push(
@@ -78,14 +68,9 @@ fn times_in_answers_are_those_of_the_database() {
 }
 
 /// Servers of one database with clocks of their own, which they show in the `Date` of an answer.
-fn apart(folder: &Path) -> Fleet {
-    let library = build(folder).unwrap_or_else(|error| panic!("no C compiler: {error}"));
-    let preload = format!("LD_PRELOAD={}", library.display());
-    let launch = |seconds: &i64| {
-        let shift = format!("CLOCK_SHIFT_SECONDS={seconds}");
-        Launch::default().under(&["env", &preload, &shift])
-    };
-    let launches: Vec<Launch> = SHIFTS_SECONDS.iter().map(launch).collect();
+fn apart() -> (Fleet, Vec<Shift>) {
+    let shifts: Vec<Shift> = SHIFTS_SECONDS.into_iter().map(Shift::of).collect();
+    let launches: Vec<Launch> = shifts.iter().map(|shift| shift.launch(Launch::default())).collect();
     let cluster = Cluster::start(&Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let fleet = Fleet::on(cluster, &launches, |cluster| cluster.url(DATABASE));
     let hour = |number| {
@@ -96,16 +81,5 @@ fn apart(folder: &Path) -> Fleet {
     };
     let (first, last) = (hour(0), hour(2));
     assert!([2, 3].contains(&((last + 24 - first) % 24)), "the clocks show {first} and {last} o'clock");
-    fleet
-}
-
-/// The library that sets a clock, built by the compiler that the server's own build needs.
-fn build(folder: &Path) -> io::Result<PathBuf> {
-    let (source, library) = (folder.join("clock_shift.c"), folder.join("clock_shift.so"));
-    fs::write(&source, SHIFT)?;
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source);
-    let output = compiler.output()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(library)
+    (fleet, shifts)
 }

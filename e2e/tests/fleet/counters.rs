@@ -43,7 +43,8 @@ impl Counters {
 
     #[track_caller]
     pub(crate) fn every_sometimes_happened(&self) {
-        for (name, count) in self.all() {
+        // Which way an unknown answer had gone is up to the moment of the fault: a run may see one way only.
+        for (name, count) in self.all().into_iter().filter(|(name, _)| !name.starts_with("unknown_had")) {
             assert!(count > 0, "{name} never happened: the run tested less than it says");
         }
     }

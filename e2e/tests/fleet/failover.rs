@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use e2e::Launch;
 use e2e::clock;
-use e2e::fleet::{DATABASE, Fleet, SERVERS, effort};
+use e2e::fleet::{DATABASE, Fleet, SERVERS, all_become, effort};
 use hapax_pg_cluster::{Cluster, Error, Options};
 
-use crate::faults::{all_become, under_faults};
+use crate::faults::under_faults;
 
 const PROMOTIONS: usize = 5;
 const FOLLOWED_MAX: Duration = Duration::from_secs(30);
@@ -16,7 +16,7 @@ const FOLLOWED_MAX: Duration = Duration::from_secs(30);
 fn a_promoted_standby_has_everything_that_was_acknowledged() {
     let promotions = effort("HAPAX_FLEET_PROMOTIONS", PROMOTIONS);
     let settings = vec!["synchronous_standby_names = 'walreceiver'".to_owned()];
-    let one = Cluster::start(&Options { durable: true, settings });
+    let one = Cluster::start(&Options { durable: true, settings, ..Options::default() });
     let one = one.unwrap_or_else(|error| panic!("{error}"));
     let other = one.standby().unwrap_or_else(|error| panic!("{error}"));
     let url = either(&one, &other);

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use e2e::clock::{self, SOON};
-use e2e::fleet::{Fleet, SERVERS, effort};
+use e2e::fleet::{Fleet, SERVERS, all_become, effort};
 use e2e::{Random, Server};
 
 use crate::book::Book;
 use crate::check;
-use crate::load::{Customer, is_ready};
+use crate::load::Customer;
 
 const STOPS: usize = 8;
 const KILLS: usize = 12;
@@ -93,15 +93,6 @@ fn go_on(book: &Book, answers: usize) {
     let answered = || book.counters.answered.load(Ordering::Relaxed);
     let target = answered() + answers;
     clock::until("work goes on", SOON, || answered() >= target);
-}
-
-#[track_caller]
-pub(crate) fn all_become(servers: &[Server], what: &str, ready: bool) {
-    for server in servers {
-        let mut client = server.client();
-        let is_so = || is_ready(&mut client) == Some(ready);
-        clock::until(&format!("the server is {what}"), SOON, is_so);
-    }
 }
 
 /// Starts those again that were killed.

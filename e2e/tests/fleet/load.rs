@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use e2e::clock::{self, SOON};
-use e2e::{Client, Delivery, Random, Request, ids};
+use e2e::fleet::is_ready;
+use e2e::{Client, Delivery, Heard, Random, Request, ids};
 use serde_json::{Value, json};
 
 use crate::book::Book;
 use crate::counters::count;
-use crate::heard::Heard;
 use crate::order::{Order, QUEUES};
 
 /// Few, so that customers meet.
@@ -97,13 +97,6 @@ impl Customer {
             _ => None,
         }
     }
-}
-
-/// Whether a server says that it takes work; none if it says nothing.
-pub(crate) fn is_ready(client: &mut Client) -> Option<bool> {
-    let answer = client.try_send(&Request::new("GET", "/ready")).ok()?;
-    assert!([200, 503].contains(&answer.status), "{}: {}", answer.status, answer.body);
-    Some(answer.status == 200)
 }
 
 fn report(client: &mut Client, book: &Book, delivery: &Delivery, verb: &str, mut body: Value) -> Heard {

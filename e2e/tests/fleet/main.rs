@@ -10,7 +10,7 @@ mod clocks;
 mod counters;
 mod failover;
 mod faults;
-mod heard;
+mod limits;
 mod load;
 mod locks;
 mod order;

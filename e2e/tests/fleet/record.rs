@@ -24,6 +24,8 @@ pub(crate) struct Record {
     pub(crate) key: Option<String>,
     /// Each delivery that a worker received.
     pub(crate) fences: BTreeSet<u64>,
+    /// When the newest of them was noted, by the book's own order.
+    pub(crate) noted_at: usize,
     /// The end that was acknowledged, and when by the book's own order.
     pub(crate) end: Option<(End, usize)>,
     /// Ends that were asked for with an outcome that is unknown.
@@ -32,6 +34,13 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn new(key: Option<String>) -> Record {
-        Record { birth: Birth::Unknown, key, fences: BTreeSet::new(), end: None, possible: BTreeSet::new() }
+        Record {
+            birth: Birth::Unknown,
+            key,
+            fences: BTreeSet::new(),
+            noted_at: 0,
+            end: None,
+            possible: BTreeSet::new(),
+        }
     }
 }

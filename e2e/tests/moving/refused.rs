@@ -25,7 +25,7 @@ fn a_folder_that_a_server_has_is_neither_exported_nor_filled() {
     refused(&["export", "--data", &data], 1, &["in use by another process", hint]);
     let export = "{\"hapax_export\":1,\"id\":\"00000000000000000000000000000000\",\
                   \"exported_at\":\"2026-03-01T09:30:00Z\",\"from\":\"embedded\",\"version\":\"0.1.0\",\
-                  \"queues\":0,\"jobs\":0,\"memos\":0}\n";
+                  \"queues\":0,\"jobs\":0,\"entries\":0,\"memos\":0}\n";
     let file = server.home().join("jobs.ndjson");
     fs::write(&file, export).expect("written");
     refused(&["import", &file.to_string_lossy(), "--data", &data], 1, &["in use by another process", hint]);

@@ -60,7 +60,8 @@ fn metrics_count_what_happened() {
     let has = |words: &[&str], value: &str| {
         samples.iter().any(|line| words.iter().all(|word| line.contains(word)) && line.ends_with(value))
     };
-    assert!(has(&["ojs_jobs_enqueued_total"], " 4"));
+    assert!(metrics.body.contains("# TYPE ojs_jobs_enqueued_total counter\n"), "{}", metrics.body);
+    assert!(has(&["ojs_jobs_enqueued_total"], " 4"), "{}", metrics.body);
     assert!(has(&["ojs_jobs_completed_total"], " 1"));
     assert!(has(&["ojs_jobs{", "\"available\""], " 3"));
     assert!(has(&["ojs_unique_conflicts_total", "\"reject\""], " 1"));

@@ -1,5 +1,6 @@
 //! Each strategy against a holder in each state.
 
+use e2e::clock::{self, SOON};
 use e2e::{Client, EVERY_STATE, FAR_FUTURE, Holder, INCOMPLETE, Job, Server, TERMINAL, job};
 use serde_json::json;
 
@@ -136,6 +137,9 @@ fn replace_calls_off_all_of_several_holders() {
     let mut client = server.client();
     let narrow = json!({"keys": ["type"], "states": ["completed"]});
     let first = client.create(&job("sync").unique(narrow.clone()));
+    // Of two that were accepted in the same millisecond neither is newer.
+    let accepted = clock::unix_ms();
+    clock::until("a later millisecond", SOON, || clock::unix_ms() > accepted);
     let second = client.create(&job("sync").unique(narrow));
     let answer = client.enqueue(&job("sync").on_conflict("replace"));
     answer.is(201);

@@ -1,9 +1,12 @@
 //! What is due happens, in order, on time, and once.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hapax_core::State;
-use hapax_store::{Store, StoreError};
+use hapax_core::{QueueSettings, State};
+use hapax_store::record::queue as record;
+use hapax_store::settings::key;
+use hapax_store::{Edit, Store, StoreError, Written};
 use tokio::sync::oneshot;
 use tokio::time::advance;
 
@@ -67,6 +70,23 @@ async fn a_sleeping_loop_hears_of_something_earlier() {
     assert_eq!(jobs[0].id, soon.id);
     let late = jobs[0].started_at.unwrap().since(at(20));
     assert!(late <= Duration::from_millis(5), "{late:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_server_decided_is_heard_of_however_much_is_due() {
+    let rig = rig();
+    rig.store.shared.store(true, Ordering::Relaxed);
+    let _chores = rig.chores();
+    for millis in (0..3_000).step_by(100) {
+        rig.enqueue(draft().on("busy").scheduled(millis)).await;
+    }
+    let draining = QueueSettings { draining: Some(true), ..QueueSettings::default() };
+    let body = record::write(&draining);
+    let edit = Edit::new(move |_| Ok(Some(Written { body: body.as_str().into(), due_at: None })));
+    rig.broker.edit(rig.broker.now(), key("mail"), edit).await.unwrap();
+    assert!(!rig.broker.settings_of(&queue("mail")).is_draining());
+    pass(Duration::from_millis(1500)).await;
+    assert!(rig.broker.settings_of(&queue("mail")).is_draining());
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,10 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hapax_core::limit::{Closed, LimitKey, Strategy};
 use hapax_core::unique::Key;
-use hapax_core::{JobId, JobType, Json, Priority, QueueName, State, Timestamp, WorkerId};
+use hapax_core::webhook::SubscriptionId;
+use hapax_core::workflow::WorkflowId;
+use hapax_core::{Fraction, JobId, JobType, Json, Overrun, Priority, QueueName, State, Timestamp, WorkerId};
 
-use super::EventId;
+use super::{Aspect, CronFact, EventId, Traced, WebhookFact, WorkflowFact};
 
 /// A longer result is left out of its event; whoever wants it asks for the job.
 pub const EVENT_RESULT_BYTES_MAX: usize = 1024;
@@ -19,22 +22,44 @@ pub const EVENT_RESULT_BYTES_MAX: usize = 1024;
 pub struct JobEvent {
     /// Its place in the log, from 1.
     pub seq: u64,
-    /// Its name, which is also a cursor.
+    /// The name of its fact, which is also a cursor.
     pub id: EventId,
     /// When it happened.
     pub at: Timestamp,
     /// The queue it happened in, or to.
-    pub queue: QueueName,
+    pub queue: Option<QueueName>,
     /// What happened.
     pub news: News,
+    /// The trace of its job, if somebody follows traces ([`crate::Broker::follow_traces`]).
+    pub traced: Option<Arc<Traced>>,
 }
 
 /// An event without its place in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Unnumbered {
     pub(crate) at: Timestamp,
-    pub(crate) queue: QueueName,
+    pub(crate) queue: Option<QueueName>,
     pub(crate) news: News,
+    pub(crate) traced: Option<Arc<Traced>>,
+}
+
+impl Unnumbered {
+    /// The same moment in the life of the same job, with another fact.
+    pub(crate) fn with_fact(&self, fact: JobFact) -> Unnumbered {
+        let mut event = self.clone();
+        if let News::Job { step, fact: other, .. } = &mut event.news {
+            (*step, *other) = (None, fact);
+        }
+        event
+    }
+
+    /// The job that has ended, if that is what happened.
+    pub(crate) fn ended_job(&self) -> Option<JobId> {
+        match &self.news {
+            News::Job { id, state, .. } if state.is_terminal() => Some(*id),
+            _ => None,
+        }
+    }
 }
 
 /// What happened.
@@ -48,13 +73,49 @@ pub enum News {
         job_type: JobType,
         /// Where it stands since.
         state: State,
+        /// From where to where it went with this, if it went anywhere.
+        step: Option<Step>,
         /// What happened to it.
         fact: JobFact,
+    },
+    /// A recurring job was due.
+    Cron {
+        /// Its name.
+        name: Box<str>,
+        /// What came of it.
+        fact: CronFact,
+    },
+    /// Something happened to a workflow.
+    Workflow {
+        /// Which.
+        id: WorkflowId,
+        /// What its client calls it.
+        name: Option<Box<str>>,
+        /// What happened to it.
+        fact: WorkflowFact,
+    },
+    /// Something happened to a subscription, or on the way to its endpoint.
+    Webhook {
+        /// Which.
+        subscription: SubscriptionId,
+        /// What happened.
+        fact: WebhookFact,
     },
     /// The queue gives out no jobs any more.
     QueuePaused,
     /// The queue gives out jobs again.
     QueueResumed,
+    /// The queue is gone.
+    QueueDeleted,
+}
+
+/// A job's way from one state to another (Real-Time 4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Where it stood; nowhere if it came to be.
+    pub from: Option<State>,
+    /// Where it went.
+    pub to: State,
 }
 
 /// What happened to a job, with the `data` members of Events 4.1.
@@ -130,10 +191,39 @@ pub enum JobFact {
         /// The new end of the lease.
         visible_until: Timestamp,
     },
+    /// Its worker told how far it has come.
+    Progress {
+        /// Who, if it said.
+        worker: Option<WorkerId>,
+        /// The attempt.
+        attempt: u32,
+        /// How far, if it ever said so in a number.
+        value: Option<Fraction>,
+        /// In words, cut if long.
+        message: Option<Box<str>>,
+    },
+    /// Its worker left behind from where another could go on.
+    Checkpointed {
+        /// Who, if it said.
+        worker: Option<WorkerId>,
+        /// The attempt.
+        attempt: u32,
+        /// The how-manieth checkpoint it is.
+        sequence: u64,
+    },
     /// It waits for its start time.
     Scheduled {
         /// That time.
         scheduled_at: Timestamp,
+    },
+    /// It, or an attempt at it, took longer than it may.
+    OutOfTime {
+        /// The attempt.
+        attempt: u32,
+        /// The type of the error that its history has for that.
+        error: Box<str>,
+        /// Which limit, and how long it was.
+        overrun: Overrun,
     },
     /// Nobody started it in time.
     Expired {
@@ -142,6 +232,36 @@ pub enum JobFact {
         /// How long it had.
         ttl: Duration,
     },
+    /// A rate limit left no room for it.
+    RateExceeded {
+        /// The limit.
+        key: LimitKey,
+        /// What is in the way.
+        closed: Closed,
+    },
+    /// It started after a rate limit had left no room for it.
+    RateReleased {
+        /// The limit.
+        key: LimitKey,
+        /// What was in the way.
+        strategy: Strategy,
+    },
+    /// A rate limit left no room for it, and it was not to wait.
+    RateDropped {
+        /// The limit.
+        key: LimitKey,
+    },
+    /// Its worker closed its rate limit.
+    RateAdjusted {
+        /// The limit.
+        key: LimitKey,
+        /// Until when.
+        until: Timestamp,
+        /// Why.
+        reason: Box<str>,
+    },
+    /// It made a step for which there is no other word, such as that it waits to be activated.
+    Moved,
 }
 
 /// What called a job off.
@@ -176,15 +296,40 @@ pub enum EventKind {
     JobDiscarded,
     JobCancelled,
     JobHeartbeat,
+    JobProgress,
+    JobCheckpointed,
     JobScheduled,
     JobExpired,
+    JobStalled,
+    JobStateChanged,
+    JobTimeout,
+    JobTotalTimeout,
+    JobTtlExpired,
+    RateLimitExceeded,
+    RateLimitReleased,
+    RateLimitDropped,
+    RateLimitAdjusted,
     QueuePaused,
     QueueResumed,
+    QueueDeleted,
+    WorkflowStarted,
+    WorkflowStepCompleted,
+    WorkflowCompleted,
+    WorkflowFailed,
+    WorkflowCancelled,
+    CronTriggered,
+    CronSkipped,
+    WebhookSubscribed,
+    WebhookUnsubscribed,
+    WebhookDelivered,
+    WebhookFailed,
+    WebhookDead,
+    WebhookTest,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [EventKind; 12] = [
+    pub const ALL: [EventKind; 37] = [
         EventKind::JobEnqueued,
         EventKind::JobStarted,
         EventKind::JobCompleted,
@@ -193,11 +338,52 @@ impl EventKind {
         EventKind::JobDiscarded,
         EventKind::JobCancelled,
         EventKind::JobHeartbeat,
+        EventKind::JobProgress,
+        EventKind::JobCheckpointed,
         EventKind::JobScheduled,
         EventKind::JobExpired,
+        EventKind::JobTimeout,
+        EventKind::JobStalled,
+        EventKind::JobTtlExpired,
+        EventKind::JobTotalTimeout,
+        EventKind::JobStateChanged,
+        EventKind::RateLimitExceeded,
+        EventKind::RateLimitReleased,
+        EventKind::RateLimitDropped,
+        EventKind::RateLimitAdjusted,
         EventKind::QueuePaused,
         EventKind::QueueResumed,
+        EventKind::QueueDeleted,
+        EventKind::WorkflowStarted,
+        EventKind::WorkflowStepCompleted,
+        EventKind::WorkflowCompleted,
+        EventKind::WorkflowFailed,
+        EventKind::WorkflowCancelled,
+        EventKind::CronTriggered,
+        EventKind::CronSkipped,
+        EventKind::WebhookSubscribed,
+        EventKind::WebhookUnsubscribed,
+        EventKind::WebhookDelivered,
+        EventKind::WebhookFailed,
+        EventKind::WebhookDead,
+        EventKind::WebhookTest,
     ];
+
+    /// Whether webhooks tell of it. They do not of webhooks, for there would be no end of it; nor of jobs that were passed
+    /// over for a rate limit: nothing is stored of that, and each server remembers for itself whom it has told of.
+    pub const fn goes_to_webhooks(self) -> bool {
+        !matches!(
+            self,
+            EventKind::RateLimitExceeded
+                | EventKind::RateLimitReleased
+                | EventKind::WebhookSubscribed
+                | EventKind::WebhookUnsubscribed
+                | EventKind::WebhookDelivered
+                | EventKind::WebhookFailed
+                | EventKind::WebhookDead
+                | EventKind::WebhookTest
+        )
+    }
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
@@ -210,29 +396,109 @@ impl EventKind {
             EventKind::JobDiscarded => "job.discarded",
             EventKind::JobCancelled => "job.cancelled",
             EventKind::JobHeartbeat => "job.heartbeat",
+            EventKind::JobProgress => "job.progress",
+            EventKind::JobCheckpointed => "job.checkpointed",
             EventKind::JobScheduled => "job.scheduled",
             EventKind::JobExpired => "job.expired",
+            EventKind::JobTimeout => "job.timeout",
+            EventKind::JobStalled => "job.stalled",
+            EventKind::JobTtlExpired => "job.ttl_expired",
+            EventKind::JobTotalTimeout => "job.total_timeout",
+            EventKind::JobStateChanged => "job.state_changed",
+            EventKind::RateLimitExceeded => "rate_limit.exceeded",
+            EventKind::RateLimitReleased => "rate_limit.released",
+            EventKind::RateLimitDropped => "rate_limit.dropped",
+            EventKind::RateLimitAdjusted => "rate_limit.dynamic_adjusted",
             EventKind::QueuePaused => "queue.paused",
             EventKind::QueueResumed => "queue.resumed",
+            EventKind::QueueDeleted => "queue.deleted",
+            EventKind::WorkflowStarted => "workflow.started",
+            EventKind::WorkflowStepCompleted => "workflow.step_completed",
+            EventKind::WorkflowCompleted => "workflow.completed",
+            EventKind::WorkflowFailed => "workflow.failed",
+            EventKind::WorkflowCancelled => "workflow.cancelled",
+            EventKind::CronTriggered => "cron.triggered",
+            EventKind::CronSkipped => "cron.skipped",
+            EventKind::WebhookSubscribed => "webhook.subscription.created",
+            EventKind::WebhookUnsubscribed => "webhook.subscription.deleted",
+            EventKind::WebhookDelivered => "webhook.delivered",
+            EventKind::WebhookFailed => "webhook.failed",
+            EventKind::WebhookDead => "webhook.dead",
+            EventKind::WebhookTest => "webhook.test",
         }
     }
 }
 
 impl JobEvent {
+    /// The bare kind of its fact.
+    pub fn kind(&self) -> EventKind {
+        self.news.kind()
+    }
+
+    /// The type of the job it happened to, if it happened to a job.
+    pub fn job_type(&self) -> Option<&JobType> {
+        self.news.job_type()
+    }
+
+    /// The job it happened to, if it happened to a job.
+    pub fn job_id(&self) -> Option<JobId> {
+        match &self.news {
+            News::Job { id, .. } => Some(*id),
+            News::Cron { .. }
+            | News::Workflow { .. }
+            | News::Webhook { .. }
+            | News::QueuePaused
+            | News::QueueResumed
+            | News::QueueDeleted => None,
+        }
+    }
+
+    /// From where to where a job went with it.
+    pub fn step(&self) -> Option<Step> {
+        match &self.news {
+            News::Job { step, .. } => *step,
+            News::Cron { .. }
+            | News::Workflow { .. }
+            | News::Webhook { .. }
+            | News::QueuePaused
+            | News::QueueResumed
+            | News::QueueDeleted => None,
+        }
+    }
+
+    /// What readers are told of it, in order.
+    pub(super) fn aspects(&self) -> impl Iterator<Item = Aspect> {
+        let step = self.step().map(|_| Aspect::Step);
+        // A bare step has said it all.
+        let fact = (self.kind() != EventKind::JobStateChanged).then_some(Aspect::Fact);
+        step.into_iter().chain(fact)
+    }
+}
+
+impl News {
     /// The bare kind.
     pub fn kind(&self) -> EventKind {
-        match &self.news {
+        match self {
             News::Job { fact, .. } => fact.kind(),
+            News::Workflow { fact, .. } => fact.kind(),
+            News::Cron { fact, .. } => fact.kind(),
+            News::Webhook { fact, .. } => fact.kind(),
             News::QueuePaused => EventKind::QueuePaused,
             News::QueueResumed => EventKind::QueueResumed,
+            News::QueueDeleted => EventKind::QueueDeleted,
         }
     }
 
     /// The type of the job it happened to, if it happened to a job.
     pub fn job_type(&self) -> Option<&JobType> {
-        match &self.news {
+        match self {
             News::Job { job_type, .. } => Some(job_type),
-            News::QueuePaused | News::QueueResumed => None,
+            News::Cron { fact, .. } => Some(&fact.job_type),
+            News::Workflow { .. }
+            | News::Webhook { .. }
+            | News::QueuePaused
+            | News::QueueResumed
+            | News::QueueDeleted => None,
         }
     }
 }
@@ -249,8 +515,21 @@ impl JobFact {
             JobFact::Discarded { .. } => EventKind::JobDiscarded,
             JobFact::Cancelled { .. } => EventKind::JobCancelled,
             JobFact::Heartbeat { .. } => EventKind::JobHeartbeat,
+            JobFact::Progress { .. } => EventKind::JobProgress,
+            JobFact::Checkpointed { .. } => EventKind::JobCheckpointed,
             JobFact::Scheduled { .. } => EventKind::JobScheduled,
             JobFact::Expired { .. } => EventKind::JobExpired,
+            JobFact::OutOfTime { error, .. } => match &**error {
+                "stalled" => EventKind::JobStalled,
+                "enqueue_ttl_expired" => EventKind::JobTtlExpired,
+                "total_timeout" => EventKind::JobTotalTimeout,
+                _ => EventKind::JobTimeout,
+            },
+            JobFact::RateExceeded { .. } => EventKind::RateLimitExceeded,
+            JobFact::RateReleased { .. } => EventKind::RateLimitReleased,
+            JobFact::RateDropped { .. } => EventKind::RateLimitDropped,
+            JobFact::RateAdjusted { .. } => EventKind::RateLimitAdjusted,
+            JobFact::Moved => EventKind::JobStateChanged,
         }
     }
 }

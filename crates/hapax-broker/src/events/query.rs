@@ -1,19 +1,18 @@
 //! Asking for events.
 
-use super::JobEvent;
+use std::sync::Arc;
 
-/// Which events to give. An empty filter lets everything pass; an event must pass all of them.
+use super::{Aspect, EventFilter, EventKind, JobEvent, Notice};
+
+/// Which part of the log to give.
 #[derive(Debug, Clone, Default)]
 pub struct EventQuery {
-    /// Only those after this one: the id of an event or the cursor of a page, as text. A text that is
+    /// Only what came after this: the id of an event or the cursor of a page, as text. A text that is
     /// neither counts as a cursor from before a restart.
     pub after: Option<String>,
-    /// Only these kinds; `job.*` means all of that beginning.
-    pub types: Vec<String>,
-    /// Only what happened in these queues.
-    pub queues: Vec<String>,
-    /// Only what happened to jobs of these types.
-    pub job_types: Vec<String>,
+    /// Only what passes. The steps of jobs are given if they are asked for by name: who asks for `job.*` wants to be
+    /// told of everything once.
+    pub filter: EventFilter,
     /// At most so many.
     pub limit: usize,
 }
@@ -21,8 +20,8 @@ pub struct EventQuery {
 /// A part of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPage {
-    /// The events, oldest first.
-    pub events: Vec<JobEvent>,
+    /// What happened, oldest first.
+    pub events: Vec<Notice>,
     /// Where the next page starts, also if this one is empty.
     pub cursor: String,
     /// Whether more pass the filters after these.
@@ -32,21 +31,21 @@ pub struct EventPage {
     pub gap: bool,
 }
 
-impl EventQuery {
-    pub(super) fn passes(&self, event: &JobEvent) -> bool {
-        let kind = event.kind().name();
-        let types = self.types.is_empty() || self.types.iter().any(|pattern| matches(pattern, kind));
-        let queues = self.queues.is_empty() || self.queues.iter().any(|name| name == event.queue.as_str());
-        let job_type = event.job_type().map_or("", |job_type| job_type.as_str());
-        let job_types = self.job_types.is_empty() || self.job_types.iter().any(|name| name == job_type);
-        types && queues && job_types
-    }
+/// What came after an event, whole and unfiltered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventTail {
+    /// How many came before these and are forgotten.
+    pub missed: u64,
+    /// What happened, oldest first.
+    pub events: Vec<Arc<JobEvent>>,
 }
 
-/// Events 6.1: prefix matching with `*`.
-fn matches(pattern: &str, kind: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => kind.starts_with(prefix),
-        None => pattern == kind,
+impl EventQuery {
+    pub(super) fn asks_for(&self, event: &JobEvent, aspect: Aspect) -> bool {
+        let is_named = match aspect {
+            Aspect::Step => self.filter.names(EventKind::JobStateChanged),
+            Aspect::Fact => true,
+        };
+        is_named && self.filter.passes(event, aspect)
     }
 }

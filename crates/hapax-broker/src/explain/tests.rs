@@ -78,5 +78,5 @@ async fn a_store_that_answers_no_commit_still_explains() {
     let holder = rig.enqueue(draft().unique(Strategy::Reject)).await;
     rig.store.hold();
     assert_eq!(verdict(&rig, draft().unique(Strategy::Ignore)).await, Ok(Verdict::Existing));
-    assert_eq!(rig.broker.holders(holder.key.unwrap(), 10).await.unwrap().jobs, [holder]);
+    assert_eq!(rig.broker.holders(holder.key.unwrap(), 10, None).await.unwrap().jobs, [holder]);
 }

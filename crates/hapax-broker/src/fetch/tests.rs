@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use hapax_core::unique::Strategy;
-use hapax_core::{Directive, JobId, SpecPatch};
+use hapax_core::{Directive, JobId, Json, SpecPatch};
 use tokio::time::{Instant, advance};
 
 use super::*;
+use crate::Draft;
 use crate::testing::{Rig, at, draft, error, fetch, queue, rig, settle};
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -280,4 +281,42 @@ async fn no_job_is_ever_left_while_somebody_waits_for_it() {
             assert!(left == 0 || !wanted, "seed {seed}: {left} jobs are left in {name}");
         }
     }
+}
+
+fn of_tenant(name: &str) -> Draft {
+    let mut draft = draft();
+    draft.spec.meta = Json::from_trusted(&format!(r#"{{"tenant_id":"{name}"}}"#));
+    draft
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_of_a_tenant_waits_for_a_job_of_its_own() {
+    let rig = rig();
+    let own = |name| Fetch { tenant: TenantId::parse(name), ..fetch(&["default"], Duration::from_secs(20)) };
+    let (rig_a, rig_b) = (rig.broker.clone(), rig.broker.clone());
+    let a = tokio::spawn(async move { rig_a.fetch(own("a")).await.unwrap() });
+    let b = tokio::spawn(async move { rig_b.fetch(own("b")).await.unwrap() });
+    tokio::task::yield_now().await;
+    let first = rig.enqueue(of_tenant("b")).await;
+    assert_eq!(b.await.unwrap()[0].id, first.id);
+    assert!(!a.is_finished());
+    let second = rig.enqueue(of_tenant("a")).await;
+    assert_eq!(a.await.unwrap()[0].id, second.id);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_of_a_tenant_takes_no_call_from_others() {
+    let rig = rig();
+    let tenants = Fetch { tenant: TenantId::parse("a"), ..fetch(&["default"], Duration::from_secs(20)) };
+    let (watching, waiting) = (rig.broker.clone(), rig.broker.clone());
+    let a = tokio::spawn(async move { watching.fetch(tenants).await.unwrap() });
+    let anybody =
+        tokio::spawn(
+            async move { waiting.fetch(fetch(&["default"], Duration::from_secs(20))).await.unwrap() },
+        );
+    tokio::task::yield_now().await;
+    let job = rig.enqueue(of_tenant("b")).await;
+    assert_eq!(anybody.await.unwrap()[0].id, job.id);
+    rig.broker.begin_shutdown();
+    assert_eq!(a.await.unwrap(), []);
 }

@@ -15,7 +15,7 @@ async fn a_key_that_was_taken_away_is_free_and_its_job_goes_on() {
     let holder = rig.enqueue(draft().unique(Strategy::Reject)).await;
     let key = holder.key.unwrap();
     rig.take("default").await.unwrap();
-    let released = rig.broker.release(key, Some("stuck".into())).await.unwrap();
+    let released = rig.broker.release(key, Some("stuck".into()), None).await.unwrap();
     assert_eq!((released.jobs.len(), released.remaining), (1, 0));
     let job = rig.job(holder.id).await;
     assert_eq!((job.state(), job.key), (State::Active, None));
@@ -30,9 +30,9 @@ async fn a_key_that_was_taken_away_is_free_and_its_job_goes_on() {
 async fn a_key_that_nobody_carries_is_not_found() {
     let rig = rig();
     let key = Key::of_text("nobody's");
-    let looked = rig.broker.holders(key, 10).await;
+    let looked = rig.broker.holders(key, 10, None).await;
     assert!(matches!(looked, Err(Error::Refused(Refusal::KeyNotHeld))), "{looked:?}");
-    let released = rig.broker.release(key, None).await;
+    let released = rig.broker.release(key, None, None).await;
     assert!(matches!(released, Err(Error::Refused(Refusal::KeyNotHeld))), "{released:?}");
 }
 
@@ -44,7 +44,7 @@ async fn who_waits_for_a_job_goes_on_when_it_loses_its_key() {
     let successor = rig.enqueue(draft().queue_latest()).await;
     let worker = rig.start_fetch(fetch(&["default"], Duration::from_secs(30)));
     settle().await;
-    rig.broker.release(running.key.unwrap(), None).await.unwrap();
+    rig.broker.release(running.key.unwrap(), None, None).await.unwrap();
     assert_eq!(worker.await.unwrap()[0].id, successor.id);
     assert_eq!(rig.events(), ["job.enqueued", "job.started", "job.enqueued", "job.started"]);
 }
@@ -57,7 +57,7 @@ async fn the_chores_hear_of_a_finished_job_that_protects_nothing_any_more() {
     let job = rig.enqueue(draft().policy(policy)).await;
     rig.broker.cancel(job.id).await.unwrap();
     rig.broker.shared.alarm.silence();
-    rig.broker.release(job.key.unwrap(), None).await.unwrap();
+    rig.broker.release(job.key.unwrap(), None, None).await.unwrap();
     let removal = at(0) + rig.broker.rules().retention.cancelled;
     assert_eq!(rig.broker.shared.alarm.due(), Some(removal));
 }

@@ -65,6 +65,23 @@ async fn events_stand_in_the_order_of_the_calls_whichever_answer_is_heard_first(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_long_holds_up_the_events_of_others_for_a_moment_only() {
+    let rig = rig();
+    let _chores = rig.chores();
+    let context = &mut Context::from_waker(Waker::noop());
+    rig.store.hold();
+    let mut waiting = pin!(rig.broker.enqueue(draft(), "request", None));
+    assert!(waiting.as_mut().poll(context).is_pending());
+    rig.store.release();
+    rig.enqueue(draft()).await;
+    assert_eq!(rig.events(), Vec::<&str>::new());
+    let nothing = rig.broker.fetch(fetch(&["elsewhere"], Duration::from_secs(3))).await.unwrap();
+    assert_eq!((nothing.len(), rig.events()), (0, vec!["job.enqueued"]));
+    waiting.await.unwrap();
+    assert_eq!(rig.events(), ["job.enqueued", "job.enqueued"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_failed_holds_up_no_events() {
     let rig = rig();
     let context = &mut Context::from_waker(Waker::noop());

@@ -13,8 +13,11 @@ fn incoming(policy: Option<UniquePolicy>) -> Incoming {
     Incoming {
         id: id(9),
         key: policy.as_ref().map(|_| Key::of_text("k")),
-        spec: Spec { unique: policy.map(Into::into), args: Json::from_trusted("[9]"), ..spec() },
+        spec: Box::new(Spec { unique: policy.map(Into::into), args: Json::from_trusted("[9]"), ..spec() }),
         pending: false,
+        after: None,
+        bound: None,
+        barred: None,
         request_id: Some("req_1".into()),
     }
 }
@@ -103,7 +106,7 @@ fn replace_except_schedule_renews_everything_but_id_and_schedule() {
     let admission = admit(new.clone(), vec![old]);
     assert_eq!(admission.verdict, Verdict::Updated(vec!["priority", "args", "unique"]));
     assert_eq!((admission.job.id, admission.job.state()), (id(1), State::Scheduled));
-    assert_eq!(*admission.job.spec, Spec { scheduled_at: schedule, ..new.spec });
+    assert_eq!(*admission.job.spec, Spec { scheduled_at: schedule, ..*new.spec });
     assert_eq!(admission.job.ledger.count(), 1);
 }
 

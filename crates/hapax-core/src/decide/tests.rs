@@ -1,5 +1,7 @@
 //! What each event does in each state: the whole table, then the facts behind its cells.
 
+mod operator;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use super::*;
 use crate::testing::{at, claimed, job, job_in, rules, steady_retry};
 use crate::unique::{JobKey, JobKeyMode, Key};
-use crate::{Backoff, GivenTime, Retention, RetryPolicy, Spec, Timeout};
+use crate::{Backoff, Fraction, GivenTime, Retention, RetryPolicy, Timeout};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -25,6 +27,16 @@ fn acknowledge_by(claimant: Claimant) -> Event {
 
 fn fail_with(error: WorkerError) -> Event {
     Event::Fail { claimant: Claimant::UNNAMED, error, handback: Handback::Failed, chance: Chance(0) }
+}
+
+fn report(value: f64) -> Event {
+    let report = Report { value: Some(Fraction::clamped(value)), ..Report::default() };
+    Event::Progress { claimant: Claimant::UNNAMED, report }
+}
+
+fn checkpoint(state: &str) -> Event {
+    let (claimant, state) = (Claimant::UNNAMED, Json::from_trusted(state));
+    Event::SaveCheckpoint { claimant, state, notes: Json::empty_object() }
 }
 
 fn token(byte: u8) -> LeaseToken {
@@ -68,10 +80,22 @@ fn events() -> Vec<(&'static str, Event)> {
         ("fail for good", fail_with(fatal)),
         ("requeue", requeue),
         ("heartbeat", Event::Heartbeat { claimant: Claimant::UNNAMED, visibility_timeout: None }),
+        ("progress", report(0.5)),
+        ("save a checkpoint", checkpoint("{}")),
+        ("drop the checkpoint", Event::DropCheckpoint),
         ("cancel", Event::Cancel),
+        ("no room, later", Event::Postpone { until: at(90_000) }),
+        ("no room, drop", Event::Drop),
+        ("queue deleted", Event::LoseQueue),
+        ("move to a queue", Event::MoveTo { queue: QueueName::parse("other").unwrap() }),
         ("activate", Event::Activate),
+        ("pause the agent", Event::Agent(AgentDeed::Pause { reason: None })),
         ("revive", Event::Revive { patch: SpecPatch::default() }),
         ("forget", Event::Forget),
+        ("retry", Event::Retry),
+        ("delete", Event::Delete),
+        ("change of priority", Event::Reprioritize { priority: Priority::MAX }),
+        ("abandon", Event::Abandon { claimant: Claimant::UNNAMED }),
         ("release the key", Event::Release { reason: None }),
         ("remove by job key", Event::RemoveByKey),
         ("time passes", Event::TimePassed { chance: Chance(0) }),

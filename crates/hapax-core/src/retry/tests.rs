@@ -76,6 +76,7 @@ fn listed_errors_and_the_workers_word_forbid_a_retry() {
         backtrace: Vec::new(),
         aliases: vec!["Alias".into()],
         directive: Directive::Policy,
+        rate_limit_until: None,
     };
     let policy = |entry: &str| RetryPolicy { non_retryable_errors: vec![entry.into()], ..steady() };
     assert!(policy("Fatal").forbids(&error("Fatal", None)));

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use super::{Debounce, Field, FieldSet, Takeover, Uniqueness, payload};
-use crate::{GivenTime, Incoming, Job, Phase, Refusal, Rules, Spec, State, Timestamp};
+use crate::json::{Limits, read};
+use crate::{GivenTime, Incoming, Job, Json, Phase, Refusal, Rules, Spec, State, TimeLimits, Timestamp};
+
+/// What its workflow writes into the job of a step.
+const OF_STEP: [&str; 3] = ["workflow_id", "parent_results", "parent_results_omitted"];
 
 /// Writes the new values into the holder and names them.
 pub(crate) fn take_over(
@@ -13,7 +17,14 @@ pub(crate) fn take_over(
     now: Timestamp,
     rules: &Rules,
 ) -> Result<Vec<&'static str>, Refusal> {
+    expect_same_line(holder, &incoming.spec, takeover)?;
     let mut spec = incoming.spec.clone();
+    // Whatever it does, it stays the step of a workflow that it is.
+    spec.workflow = holder.spec.workflow;
+    if spec.workflow.is_some() {
+        spec.extra = with_held(&spec.extra, &holder.spec.extra, &OF_STEP);
+        spec.meta = with_held(&spec.meta, &holder.spec.meta, &OF_STEP[..1]);
+    }
     match takeover {
         Takeover::Fields(fields) => return Ok(take_fields(holder, &spec, fields, now)),
         Takeover::AllButSchedule => spec.scheduled_at.clone_from(&holder.spec.scheduled_at),
@@ -31,7 +42,10 @@ pub(crate) fn take_over(
         }
     }
     let changed = differences(&holder.spec, &spec);
-    holder.spec = Arc::new(spec);
+    holder.spec = Arc::new(*spec);
+    // It was left behind in other work.
+    holder.checkpoint = None;
+    holder.begin_anew(now);
     match takeover {
         Takeover::Fields(_) | Takeover::AllButSchedule | Takeover::Renew { keeps_start: true } => {}
         // A successor has no place in time before it is let go.
@@ -43,6 +57,28 @@ pub(crate) fn take_over(
         Takeover::Renew { keeps_start: false } => start_again(holder, incoming.pending, now),
     }
     Ok(changed)
+}
+
+/// The new object, with these members as the holder has them.
+fn with_held(new: &Json, held: &Json, names: &[&str]) -> Json {
+    let Ok(node) = read(held.as_str(), Limits::DEFAULT) else { return new.clone() };
+    let members = node.as_object().into_iter().flatten().filter(|member| names.contains(&&*member.name));
+    members
+        .fold(new.clone(), |new, member| new.with_member(&member.name, &Json::from_trusted(member.node.raw)))
+}
+
+/// Who stands in a line keeps its place: others wait for it, and it waits for others.
+fn expect_same_line(holder: &Job, incoming: &Spec, takeover: Takeover) -> Result<(), Refusal> {
+    let (held, asked) = (&holder.spec.ordering_key, &incoming.ordering_key);
+    let is_same_queue = holder.spec.queue == incoming.queue;
+    let stays = match takeover {
+        Takeover::Fields(fields) => is_same_queue || held.is_none() || !fields.contains(Field::Queue),
+        Takeover::AllButSchedule | Takeover::Debounce(_) | Takeover::Latest | Takeover::Renew { .. } => {
+            held == asked && (is_same_queue || held.is_none())
+        }
+    };
+    let stays = stays || holder.state().is_terminal();
+    if stays { Ok(()) } else { Err(Refusal::OtherOrder { id: holder.id }) }
 }
 
 /// The limit is there because nobody sees how large a job grows by many small requests.
@@ -68,6 +104,7 @@ fn take_fields(holder: &mut Job, incoming: &Spec, fields: FieldSet, now: Timesta
     holder.spec = Arc::new(spec);
     if [Field::Args, Field::Meta, Field::Type].into_iter().any(|field| fields.contains(field)) {
         holder.forget_lapsed_lease();
+        holder.checkpoint = None;
     }
     if fields.contains(Field::ScheduledAt) {
         reschedule(holder, now);
@@ -80,7 +117,7 @@ fn copy_field(spec: &mut Spec, incoming: &Spec, field: Field) {
         Field::Args => spec.args = incoming.args.clone(),
         Field::Meta => spec.meta = incoming.meta.clone(),
         Field::Priority => spec.priority = incoming.priority,
-        Field::Queue => spec.queue = incoming.queue.clone(),
+        Field::Queue => spec.move_to(incoming.queue.clone()),
         Field::ScheduledAt => spec.scheduled_at.clone_from(&incoming.scheduled_at),
         Field::Tags => spec.tags.clone_from(&incoming.tags),
         Field::MaxAttempts => spec.retry.max_attempts = incoming.retry.max_attempts,
@@ -135,6 +172,10 @@ fn start_again(job: &mut Job, pending: bool, now: Timestamp) {
     job.forget_attempts();
     job.activated_at = None;
     job.enqueued_at = None;
+    // Whoever waits in a line still does.
+    if job.spec.ordering_key.is_some() && job.waits_for().is_some() {
+        return;
+    }
     if pending {
         job.phase = Phase::Pending { after: None };
         return;
@@ -159,9 +200,15 @@ fn differences(old: &Spec, new: &Spec) -> Vec<&'static str> {
         expires_at,
         timeout,
         visibility_timeout,
+        limits: TimeLimits { total, enqueue, heartbeat, grace },
         retry,
         unique,
+        rate_limit,
         delivery,
+        ordering_key,
+        // These belong to the job and not to what is asked of it.
+        kept_for: _,
+        workflow: _,
         extra,
     } = old;
     let pairs = [
@@ -176,9 +223,15 @@ fn differences(old: &Spec, new: &Spec) -> Vec<&'static str> {
         ("expires_at", *expires_at != new.expires_at),
         ("timeout_ms", *timeout != new.timeout),
         ("visibility_timeout_ms", *visibility_timeout != new.visibility_timeout),
+        ("total_timeout", *total != new.limits.total),
+        ("enqueue_ttl", *enqueue != new.limits.enqueue),
+        ("heartbeat_timeout", *heartbeat != new.limits.heartbeat),
+        ("grace_period", *grace != new.limits.grace),
         ("retry", *retry != new.retry),
         (uniqueness_name(new), *unique != new.unique),
+        ("rate_limit", *rate_limit != new.rate_limit),
         ("delivery", *delivery != new.delivery),
+        ("ordering_key", *ordering_key != new.ordering_key),
         ("extensions", *extra != new.extra),
     ];
     pairs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()

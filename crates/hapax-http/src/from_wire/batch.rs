@@ -1,13 +1,12 @@
 //! Many jobs in one request: all or none of them, or each for itself.
 
 use hapax_broker::Draft;
-use hapax_core::Timestamp;
 use hapax_core::json::Node;
 use hapax_wire::error::Code;
 
 use super::draft::draft;
 use super::retry::choice;
-use super::{Fault, Given, Media};
+use super::{Fault, Given, Intake};
 
 /// The body of `POST /jobs/bulk`.
 #[derive(Debug)]
@@ -38,6 +37,9 @@ enum Atomicity {
     Atomic,
 }
 
+/// What clients may write.
+pub(crate) const ATOMICITIES: [&str; 2] = [Atomicity::Partial.name(), Atomicity::Atomic.name()];
+
 impl Atomicity {
     const fn name(self) -> &'static str {
         match self {
@@ -47,30 +49,36 @@ impl Atomicity {
     }
 }
 
+const BULK: &[&str] = &["jobs", "atomicity", "idempotency_key"];
+
+fn read_atomicity(given: Given<'_, '_>) -> Result<Atomicity, Fault> {
+    choice(given, "atomicity", &[Atomicity::Partial, Atomicity::Atomic], Atomicity::name)
+}
+
 /// Reads the body of `POST /jobs/batch`.
-pub(crate) fn batch(
-    body: &Node<'_>,
-    media: Media,
-    now: Timestamp,
-    job_bytes_max: usize,
-) -> Result<Vec<Draft>, Fault> {
-    each::<Result<_, _>>(&Given::body(body)?, |job| item(job, media, now, job_bytes_max))?
+pub(crate) fn batch(body: &Node<'_>, intake: &Intake, job_bytes_max: usize) -> Result<Vec<Draft>, Fault> {
+    let body = Given::body(body)?;
+    body.refuse_near_misses(BULK)?;
+    if let Some(given) =
+        body.member("atomicity").filter(|given| read_atomicity(*given) != Ok(Atomicity::Atomic))
+    {
+        let problem =
+            "must be \"atomic\": a batch is all or nothing; send it to /ojs/v1/jobs/bulk for one by one";
+        return Err(Fault::new(given.place, problem));
+    }
+    if let Some(given) = body.member("idempotency_key") {
+        return Err(Fault::new(given.place, "is a header here: send it as Idempotency-Key"));
+    }
+    each::<Result<_, _>>(&body, |job| item(job, intake, job_bytes_max))?
 }
 
 /// Reads the body of `POST /jobs/bulk`.
-pub(crate) fn bulk(
-    body: &Node<'_>,
-    media: Media,
-    now: Timestamp,
-    job_bytes_max: usize,
-) -> Result<Bulk, Fault> {
+pub(crate) fn bulk(body: &Node<'_>, intake: &Intake, job_bytes_max: usize) -> Result<Bulk, Fault> {
     let body = Given::body(body)?;
-    body.expect_only(&["jobs", "atomicity", "idempotency_key"])?;
-    let atomicity = body.member("atomicity").map_or(Ok(Atomicity::Partial), |given| {
-        choice(given, "atomicity", &[Atomicity::Partial, Atomicity::Atomic], Atomicity::name)
-    })?;
+    body.expect_only(BULK)?;
+    let atomicity = body.member("atomicity").map_or(Ok(Atomicity::Partial), read_atomicity)?;
     let idempotency_key = body.member("idempotency_key").map(|given| given.text("a string")).transpose()?;
-    let read = |job: Given<'_, '_>| item(job, media, now, job_bytes_max);
+    let read = |job: Given<'_, '_>| item(job, intake, job_bytes_max);
     let jobs = match atomicity {
         Atomicity::Atomic => BulkJobs::All(each::<Result<_, _>>(&body, read)??),
         Atomicity::Partial => sorted(each(&body, read)?),
@@ -95,13 +103,13 @@ fn each<C: FromIterator<Result<Draft, Fault>>>(
     Ok(items.map(read).collect())
 }
 
-fn item(job: Given<'_, '_>, media: Media, now: Timestamp, job_bytes_max: usize) -> Result<Draft, Fault> {
+fn item(job: Given<'_, '_>, intake: &Intake, job_bytes_max: usize) -> Result<Draft, Fault> {
     if job.node.raw.len() > job_bytes_max {
         let problem = format_args!("is larger than {job_bytes_max} bytes");
         return Err(Fault::coded(Code::PayloadTooLarge, job.place, problem));
     }
     job.expect_object("an object")?;
-    Ok(draft(job, media, now)?.draft)
+    Ok(draft(job, intake)?.draft)
 }
 
 fn sorted(read: Vec<Result<Draft, Fault>>) -> BulkJobs {

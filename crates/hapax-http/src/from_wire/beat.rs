@@ -2,21 +2,27 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hapax_broker::Heartbeat;
+use hapax_broker::{Heartbeat, Report};
 use hapax_core::JobId;
 use hapax_core::json::Node;
 
-use super::{Fault, Given, span};
+use super::{Fault, Given, span, worker_facts};
 use crate::compat;
 
 /// Most jobs of one heartbeat.
-const JOBS_MAX: usize = 10_000;
+pub(crate) const JOBS_MAX: usize = 10_000;
+
+/// What a heartbeat may say beside facts about the worker.
+const MEMBERS: &[&str] =
+    &["active_job_ids", "job_id", "leases", "visibility_timeout", "visibility_timeout_ms"];
 
 /// A heartbeat and what cannot be asked about.
 #[derive(Debug)]
 pub(crate) struct Beat {
     /// What the broker is asked.
     pub(crate) heartbeat: Heartbeat,
+    /// What the worker says about itself.
+    pub(crate) report: Report,
     /// Texts that no job has as its id: the worker does not hold these either.
     pub(crate) foreign: Vec<Box<str>>,
 }
@@ -24,6 +30,13 @@ pub(crate) struct Beat {
 /// Reads who beats, and for which jobs.
 pub(crate) fn beat(body: &Node<'_>) -> Result<Beat, Fault> {
     let body = Given::body(body)?;
+    let single = body.member("job_id");
+    // Beside a single job stands its lease, otherwise that would be the lease of nothing.
+    let lease = body.member("lease").filter(|_| single.is_some());
+    let mut known = [MEMBERS, worker_facts::FACTS].concat();
+    known.extend(lease.map(|_| "lease"));
+    body.refuse_near_misses(&known)?;
+    let lease = lease.map(|given| given.text("the lease of the job")).transpose()?;
     let worker = body.required("worker_id", "the name of the worker")?.worker()?;
     let visibility_timeout =
         span::visibility_timeout(body.member("visibility_timeout"), body.member("visibility_timeout_ms"))?;
@@ -38,8 +51,9 @@ pub(crate) fn beat(body: &Node<'_>) -> Result<Beat, Fault> {
             spoken_of.push(one(item)?);
         }
     }
-    if let Some(single) = body.member("job_id") {
-        spoken_of.push(one(single)?);
+    if let Some(single) = single {
+        let (id, own) = one(single)?;
+        spoken_of.push((id, own.or(lease)));
     }
     let mut leases_by_id = HashMap::new();
     for member in leases.as_ref().and_then(|given| given.node.as_object()).unwrap_or_default() {
@@ -62,7 +76,9 @@ pub(crate) fn beat(body: &Node<'_>) -> Result<Beat, Fault> {
             Err(_) => foreign.push(text.chars().take(64).collect()),
         }
     }
-    Ok(Beat { heartbeat: Heartbeat { worker: Some(worker), jobs, visibility_timeout }, foreign })
+    let report = worker_facts::report(&body)?;
+    let heartbeat = Heartbeat { worker: Some(worker), jobs, visibility_timeout, tenant: None };
+    Ok(Beat { heartbeat, report, foreign })
 }
 
 /// An id, or an object with the id and the lease.

@@ -1,27 +1,83 @@
 //! Sorts the members of a job into attributes, wherever they stood: flat, under `options`, or both.
 
-use hapax_core::Json;
 use hapax_core::canonical;
 use hapax_core::json::Node;
+use hapax_core::{AGENT_MEMBER, Json};
 use hapax_wire::job::SYSTEM_MEMBERS;
 use hapax_wire::writer;
 
+use super::near_miss::near_miss;
 use super::{Fault, Given, Place};
-
-/// Attributes of features that this server does not have, with what they would do.
-pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
-    ("rate_limit", "rate limits"),
-    ("ordering_key", "ordering keys"),
-    ("total_timeout", "a limit over all attempts"),
-    ("enqueue_ttl", "a limit on the time in the queue"),
-    ("heartbeat_timeout", "a limit on the time between heartbeats"),
-];
 
 /// Members of a unique policy that look like attributes of a job.
 const BELONGS_INTO_UNIQUE: &[&str] = &["debounce", "while_active"];
 
 /// Most unknown attributes of a job: each is compared with the others.
-const EXTRA_MAX: usize = 256;
+pub(crate) const EXTRA_MAX: usize = 256;
+
+/// The names of attributes, wherever they stand.
+const ATTRIBUTES: &[&str] = &[
+    "specversion",
+    "id",
+    "type",
+    "args",
+    "payload",
+    "queue",
+    "priority",
+    "meta",
+    "metadata",
+    "tags",
+    "schema",
+    "scheduled_at",
+    "delay_until",
+    "expires_at",
+    "timeout",
+    "timeout_ms",
+    "visibility_timeout",
+    "visibility_timeout_ms",
+    "total_timeout",
+    "enqueue_ttl",
+    "heartbeat_timeout",
+    "grace_period",
+    "retry",
+    "retry_policy",
+    "max_attempts",
+    "unique",
+    "job_key",
+    "job_key_mode",
+    "rate_limit",
+    "delivery",
+    "ordering_key",
+    PENDING,
+    "options",
+];
+
+/// What other systems call a later start.
+const DELAYS: &[&str] = &["delay", "delay_ms", "delay_seconds"];
+
+/// An unknown attribute whose name looks like something that was meant to have an effect.
+pub(super) struct NearMiss<'n, 'k> {
+    pub(super) place: Place<'n>,
+    name: &'n str,
+    /// The name that was probably meant.
+    pub(super) meant: &'k str,
+}
+
+impl NearMiss<'_, '_> {
+    /// What to send instead.
+    pub(super) fn hint(&self) -> String {
+        if DELAYS.contains(&self.name) {
+            return "to start later, send \"scheduled_at\": \"+PT5M\"".to_owned();
+        }
+        format!("did you mean {:?}?", self.meant)
+    }
+
+    /// Where it would be passed over.
+    pub(super) fn fault(&self) -> Fault {
+        let name: String = self.name.chars().take(60).collect();
+        Fault::new(self.place, format_args!("unknown member {name:?}; {}", self.hint()))
+    }
+}
 
 type Slot<'n, 'a> = Option<Given<'n, 'a>>;
 
@@ -46,14 +102,20 @@ pub(super) struct Envelope<'n, 'a> {
     pub(super) timeout_ms: Slot<'n, 'a>,
     pub(super) visibility_timeout: Slot<'n, 'a>,
     pub(super) visibility_timeout_ms: Slot<'n, 'a>,
+    pub(super) total_timeout: Slot<'n, 'a>,
+    pub(super) enqueue_ttl: Slot<'n, 'a>,
+    pub(super) heartbeat_timeout: Slot<'n, 'a>,
+    pub(super) grace_period: Slot<'n, 'a>,
     pub(super) retry: Slot<'n, 'a>,
     pub(super) retry_policy: Slot<'n, 'a>,
     pub(super) max_attempts: Slot<'n, 'a>,
     pub(super) unique: Slot<'n, 'a>,
     pub(super) job_key: Slot<'n, 'a>,
     pub(super) job_key_mode: Slot<'n, 'a>,
+    pub(super) rate_limit: Slot<'n, 'a>,
     pub(super) delivery: Slot<'n, 'a>,
     pub(super) pending: Slot<'n, 'a>,
+    pub(super) ordering_key: Slot<'n, 'a>,
     /// Attributes that the server does not know.
     extra: Vec<(&'n str, Given<'n, 'a>)>,
 }
@@ -68,6 +130,46 @@ impl<'n, 'a> Envelope<'n, 'a> {
             envelope.take(options, true)?;
         }
         Ok(envelope)
+    }
+
+    /// Takes over what nothing was said about.
+    pub(super) fn fill(&mut self, defaults: &'n Given<'n, 'a>) -> Result<(), Fault> {
+        let mut others = Envelope::default();
+        others.take(defaults, true)?;
+        for member in defaults.node.as_object().unwrap_or_default() {
+            let name = member.name.as_ref();
+            let given = Given { node: &member.node, place: Place::Member(&defaults.place, name) };
+            let slot = if name == "metadata" { Some(&mut self.metadata) } else { self.slot(name) };
+            if let Some(slot @ None) = slot
+                && !given.node.is_null()
+            {
+                *slot = Some(given);
+            }
+        }
+        let known: Vec<&str> = self.extra.iter().map(|(name, _)| *name).collect();
+        self.extra.extend(others.extra.into_iter().filter(|(name, _)| !known.contains(name)));
+        Ok(())
+    }
+
+    /// The unknown attributes that are nearly known ones, or nearly one of those others.
+    pub(super) fn near_misses<'k>(&self, others: &[&'k str]) -> impl Iterator<Item = NearMiss<'n, 'k>> {
+        // Some stand in one of the two places only, and are kept in the other.
+        let is_unknown =
+            |name: &str, given: &Given<'_, '_>| !ATTRIBUTES.contains(&name) && !given.node.is_null();
+        let said = self.extra.iter().filter(move |(name, given)| is_unknown(name, given));
+        said.filter_map(move |(name, given)| {
+            let place = given.place;
+            if DELAYS.contains(name) {
+                return Some(NearMiss { place, name, meant: "scheduled_at" });
+            }
+            let known = ATTRIBUTES.iter().chain(others).copied();
+            near_miss(name, known).map(|meant| NearMiss { place, name, meant })
+        })
+    }
+
+    /// Forgets unknown attributes that mean something elsewhere.
+    pub(super) fn leave_out(&mut self, names: &[&str]) {
+        self.extra.retain(|(name, _)| !names.contains(name));
     }
 
     fn take(&mut self, object: &'n Given<'n, 'a>, is_options: bool) -> Result<(), Fault> {
@@ -108,13 +210,19 @@ impl<'n, 'a> Envelope<'n, 'a> {
             "timeout_ms" => &mut self.timeout_ms,
             "visibility_timeout" => &mut self.visibility_timeout,
             "visibility_timeout_ms" => &mut self.visibility_timeout_ms,
+            "total_timeout" => &mut self.total_timeout,
+            "enqueue_ttl" => &mut self.enqueue_ttl,
+            "heartbeat_timeout" => &mut self.heartbeat_timeout,
+            "grace_period" => &mut self.grace_period,
             "retry" => &mut self.retry,
             "retry_policy" => &mut self.retry_policy,
             "max_attempts" => &mut self.max_attempts,
             "unique" => &mut self.unique,
             "job_key" => &mut self.job_key,
             "job_key_mode" => &mut self.job_key_mode,
+            "rate_limit" => &mut self.rate_limit,
             "delivery" => &mut self.delivery,
+            "ordering_key" => &mut self.ordering_key,
             PENDING => &mut self.pending,
             _ => return None,
         })
@@ -124,12 +232,12 @@ impl<'n, 'a> Envelope<'n, 'a> {
         if SYSTEM_MEMBERS.binary_search(&name).is_ok() {
             return Ok(());
         }
-        if let Some((_, feature)) = UNSUPPORTED.iter().find(|(attribute, _)| *attribute == name) {
-            return if given.node.is_null() { Ok(()) } else { Err(Fault::unsupported(given.place, feature)) };
-        }
         if BELONGS_INTO_UNIQUE.contains(&name) {
             let problem = format_args!("belongs into unique: {{\"unique\": {{\"{name}\": …}}}}");
             return if given.node.is_null() { Ok(()) } else { Err(Fault::new(given.place, problem)) };
+        }
+        if name == AGENT_MEMBER {
+            given.expect_object("an object that says how the agent of the job stands")?;
         }
         if let Some((_, before)) = self.extra.iter().find(|(known, _)| *known == name) {
             return same(*before, given);
@@ -187,4 +295,17 @@ fn same(before: Given<'_, '_>, again: Given<'_, '_>) -> Result<(), Fault> {
 fn canonical(node: &Node<'_>) -> Option<String> {
     let mut text = String::new();
     canonical::write(node, &mut text).ok().map(|()| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_attribute_by_its_name_has_its_place() {
+        let mut envelope = Envelope::default();
+        for name in ATTRIBUTES.iter().filter(|name| !["metadata", "options"].contains(name)) {
+            assert!(envelope.slot(name).is_some(), "{name}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use hapax_core::WorkerId;
 use hapax_core::json::Node;
 
+use super::near_miss::near_miss;
 use super::{Fault, Place};
 
 /// Most names of a list in which each is compared with the others.
@@ -99,6 +100,21 @@ impl<'n, 'a> Given<'n, 'a> {
             Some(name) => Err(Fault::unknown(Place::Member(&self.place, name), "member", name, known)),
             None => Ok(()),
         }
+    }
+
+    /// Refuses members whose names are nearly known ones. Others are let pass: those who speak the protocol in their own
+    /// way send facts of their own.
+    pub(crate) fn refuse_near_misses(&self, known: &[&str]) -> Result<(), Fault> {
+        for member in self.node.as_object().unwrap_or_default() {
+            let name = member.name.as_ref();
+            if known.contains(&name) || member.node.is_null() {
+                continue;
+            }
+            if let Some(meant) = near_miss(name, known.iter().copied()) {
+                return Err(Fault::misspelt(Place::Member(&self.place, name), name, meant));
+            }
+        }
+        Ok(())
     }
 
     /// A worker's name.

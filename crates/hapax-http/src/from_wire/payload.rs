@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use hapax_core::TENANT_MEMBER;
 use hapax_core::json::{self, Limits, Member, Node, Value};
 
 use super::envelope::Envelope;
-use super::{Fault, Given, Media, Place};
+use super::{Fault, Given, Intake, Media, Place};
 
 /// JSON text that may have been put together from parts of the body.
 pub(super) struct Text<'n, 'a> {
@@ -61,7 +62,50 @@ pub(super) fn check_args(args: Given<'_, '_>, media: Media) -> Result<(), Fault>
 }
 
 /// `meta`, with the members of `options.metadata` that it does not have itself.
-pub(super) fn metadata<'n, 'a>(envelope: &Envelope<'n, 'a>) -> Result<Text<'n, 'a>, Fault> {
+pub(super) fn metadata<'n, 'a>(
+    job: &Given<'_, '_>,
+    envelope: &Envelope<'n, 'a>,
+    intake: &Intake,
+) -> Result<Text<'n, 'a>, Fault> {
+    let meta = as_sent(envelope)?;
+    if intake.wants_tenant() || intake.additions().next().is_some() {
+        let place = Place::Member(&job.place, "meta");
+        let added = meta.with(place, |node| completed(node, place, intake))?;
+        return Ok(added.map_or(meta, |text| Text { text: Cow::Owned(text), node: None }));
+    }
+    Ok(meta)
+}
+
+/// The metadata with what the head of the request says; nothing if it says so itself. What stands there stays to the byte.
+fn completed(meta: &Node<'_>, place: Place<'_>, intake: &Intake) -> Result<Option<String>, Fault> {
+    let tenant = meta.get(TENANT_MEMBER);
+    match (tenant, intake.tenant()) {
+        (Some(own), Some(tenant)) if own.as_str() != Some(tenant.as_str()) => {
+            let problem = "contradicts the header X-OJS-Tenant; send one of the two";
+            return Err(Fault::new(Place::Member(&place, TENANT_MEMBER), problem));
+        }
+        (own, None) if intake.wants_tenant() && own.and_then(Node::as_str).is_none() => {
+            let wanted = "the tenant of the job, here or in the header X-OJS-Tenant";
+            return Err(Fault::missing(Place::Member(&place, TENANT_MEMBER), wanted));
+        }
+        _ => {}
+    }
+    let mut out = meta.raw.as_bytes().strip_suffix(b"}").unwrap_or_default().to_vec();
+    let (before, mut is_first) = (out.len(), meta.as_object().is_none_or(<[_]>::is_empty));
+    for (name, value) in intake.additions().filter(|(name, _)| meta.get(name).is_none()) {
+        if !std::mem::replace(&mut is_first, false) {
+            out.push(b',');
+        }
+        hapax_wire::writer::text(&mut out, name);
+        out.push(b':');
+        hapax_wire::writer::text(&mut out, value);
+    }
+    let is_same = out.len() == before;
+    out.push(b'}');
+    Ok((!is_same).then(|| String::from_utf8_lossy(&out).into_owned()))
+}
+
+fn as_sent<'n, 'a>(envelope: &Envelope<'n, 'a>) -> Result<Text<'n, 'a>, Fault> {
     for given in [envelope.meta, envelope.metadata].into_iter().flatten() {
         given.expect_object("an object")?;
     }

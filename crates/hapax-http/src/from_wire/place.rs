@@ -11,6 +11,8 @@ pub(crate) enum Place<'p> {
     Member(&'p Place<'p>, &'p str),
     /// An item of the array at that place.
     Item(&'p Place<'p>, usize),
+    /// Somewhere inside the value at that place, as others wrote it: `[0].to`.
+    Path(&'p Place<'p>, &'p str),
 }
 
 impl Place<'_> {
@@ -18,7 +20,7 @@ impl Place<'_> {
     pub(crate) fn index(&self) -> Option<usize> {
         match self {
             Place::Body => None,
-            Place::Member(parent, _) => parent.index(),
+            Place::Member(parent, _) | Place::Path(parent, _) => parent.index(),
             Place::Item(parent, index) => parent.index().or(Some(*index)),
         }
     }
@@ -37,6 +39,10 @@ impl fmt::Display for Place<'_> {
                 shortened(name, f)
             }
             Place::Item(parent, index) => write!(f, "{parent}[{index}]"),
+            Place::Path(parent, path) => {
+                write!(f, "{parent}")?;
+                shortened(path, f)
+            }
         }
     }
 }

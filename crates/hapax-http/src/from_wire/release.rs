@@ -5,7 +5,7 @@ use hapax_core::json::Node;
 use super::{Fault, Given};
 
 /// Longest reason, in characters.
-const REASON_CHARS_MAX: usize = 1000;
+pub(crate) const REASON_CHARS_MAX: usize = 1000;
 
 /// Reads why the key is taken away: nothing, `{}` or `{"reason": "text"}`.
 pub(crate) fn release(body: Option<&Node<'_>>) -> Result<Option<Box<str>>, Fault> {

@@ -36,6 +36,23 @@ pub(super) fn seconds_or_iso(given: Given<'_, '_>, wanted: &str) -> Result<Durat
     }
 }
 
+/// A number of seconds, also as an ISO 8601 duration.
+pub(super) fn whole_seconds(given: Given<'_, '_>, least: i64) -> Result<Duration, Fault> {
+    if given.node.as_str().is_none() {
+        return match given.node.as_f64() {
+            Some(_) => seconds(given, least),
+            None => Err(given.wrong("a number of seconds, or an ISO 8601 duration such as PT30S")),
+        };
+    }
+    let span = iso(given)?;
+    let is_whole = span.subsec_nanos() == 0 && span.as_secs() >= least.unsigned_abs();
+    if is_whole {
+        Ok(span)
+    } else {
+        Err(Fault::new(given.place, format_args!("must be whole seconds, at least {least}")))
+    }
+}
+
 /// `timeout` in seconds or `timeout_ms`; 0 is the server's default, which is none.
 pub(super) fn timeout(
     in_seconds: Option<Given<'_, '_>>,
@@ -92,6 +109,8 @@ pub(super) fn moment(given: Given<'_, '_>, now: Timestamp) -> Result<GivenTime, 
         let problem = format_args!("\"{text}\" is a duration; write +{text} for that long from now");
         return Err(Fault::new(given.place, problem));
     }
-    let at = Timestamp::parse(text).map_err(|error| Fault::new(given.place, error))?;
+    let at = Timestamp::parse(text).map_err(|error| {
+        Fault::new(given.place, format_args!("{error}; or write +PT5M for five minutes from now"))
+    })?;
     Ok(GivenTime { at, text: text.into() })
 }

@@ -5,7 +5,7 @@ use hapax_core::{State, StateSet};
 use super::{Fault, Given, Place};
 
 /// Groups that have a name. One of them is also the name of its only state.
-const GROUPS: [(&str, StateSet); 4] = [
+pub(crate) const GROUPS: [(&str, StateSet); 4] = [
     ("all", StateSet::ALL),
     ("incomplete", StateSet::INCOMPLETE),
     (State::Scheduled.name(), StateSet::of(&[State::Scheduled])),

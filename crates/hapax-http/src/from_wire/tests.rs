@@ -1,6 +1,7 @@
 //! Every refusal of form, as a table: what was sent, and what the client reads.
 
 mod job_keys;
+mod ordering;
 mod policies;
 mod workers;
 
@@ -30,7 +31,7 @@ fn table<T>(rows: &[&str], read: impl Fn(&Node<'_>) -> Result<T, Fault>) -> Stri
 
 fn draft(body: &str) -> Result<hapax_broker::Draft, Fault> {
     let node = super::read(body.as_bytes())?;
-    Ok(job(&node, Media::Json, NOW)?.draft)
+    Ok(job(&node, &Intake::new(Media::Json, NOW))?.draft)
 }
 
 /// A job with these further members.
@@ -96,10 +97,10 @@ fn envelopes_of_the_wrong_form_are_refused() {
         r#"{"type":"a","args":[],"options":[]}"#,
         r#"{"type":"a","args":[],"options":null}"#,
     ];
-    insta::assert_snapshot!(table(&rows, |body| job(body, Media::Json, NOW)));
+    insta::assert_snapshot!(table(&rows, |body| job(body, &Intake::new(Media::Json, NOW))));
     let object = super::read(br#"{"type":"a","args":{}}"#).unwrap();
     assert_eq!(
-        outcome(job(&object, Media::OpenJobSpec, NOW)),
+        outcome(job(&object, &Intake::new(Media::OpenJobSpec, NOW))),
         "400 invalid_request: args: must be an array (an object is taken with Content-Type: application/json), not an object"
     );
 }
@@ -148,18 +149,6 @@ fn attributes_of_the_wrong_form_are_refused() {
         r#""delivery":"at_most_ones""#,
         r#""delivery":1"#,
     ]));
-}
-
-#[test]
-fn features_that_are_not_there_are_refused_by_name() {
-    for (attribute, _) in envelope::UNSUPPORTED {
-        for members in [format!(r#""{attribute}":1"#), format!(r#""options":{{"{attribute}":{{}}}}"#)] {
-            let fault = with(&members).unwrap_err();
-            assert_eq!(fault.code, Code::Unsupported, "{members}");
-            assert!(fault.message.contains(attribute), "{}", fault.message);
-        }
-        assert!(with(&format!(r#""{attribute}":null"#)).is_ok(), "null is absent");
-    }
 }
 
 #[test]
@@ -212,10 +201,10 @@ fn keys_are_those_of_the_vectors() {
 
 #[test]
 fn times_and_spans_keep_the_words_of_the_client() {
-    let spec =
-        with(r#""scheduled_at":"2099-12-31T23:59:59+02:00","expires_at":"+PT2S","timeout":60"#).unwrap().spec;
+    let spec = with(r#""scheduled_at":"2099-12-31T23:59:59+02:00","timeout":60"#).unwrap().spec;
     assert_eq!(&*spec.scheduled_at.unwrap().text, "2099-12-31T23:59:59+02:00");
-    assert_eq!(&*spec.expires_at.unwrap().text, "1970-01-01T00:00:02.000Z");
+    let expiring = with(r#""expires_at":"+PT2S""#).unwrap().spec;
+    assert_eq!(&*expiring.expires_at.unwrap().text, "1970-01-01T00:00:02.000Z");
     assert!(spec.timeout.unwrap().in_seconds);
     let spec =
         with(r#""scheduled_at":"+PT1H","options":{"delay_until":"+PT1H","timeout_ms":0}"#).unwrap().spec;
@@ -236,15 +225,15 @@ fn batches_of_the_wrong_form_are_refused() {
         r#"{"jobs":[{"type":"a","args":[]},{"type":"a","args":[],"unique":{"states":["x"]}}]}"#,
         r#"{"jobs":[{"type":"a","args":[],"x":"0123456789012345678901234567890123456789"}]}"#,
     ];
-    insta::assert_snapshot!(table(&rows, |body| batch(body, Media::Json, NOW, 64)));
+    insta::assert_snapshot!(table(&rows, |body| batch(body, &Intake::new(Media::Json, NOW), 64)));
     let many = format!(r#"{{"jobs":[{}0]}}"#, "0,".repeat(10_000));
     let many = super::read(many.as_bytes()).unwrap();
     assert_eq!(
-        outcome(batch(&many, Media::Json, NOW, 64)),
+        outcome(batch(&many, &Intake::new(Media::Json, NOW), 64)),
         "413 BATCH_SIZE_EXCEEDED: a batch may hold 10000 jobs, and this one has 10001"
     );
     let second = super::read(br#"{"jobs":[{"type":"a","args":[]},{"type":"a"}]}"#).unwrap();
-    let details = batch(&second, Media::Json, NOW, 64).unwrap_err().details;
+    let details = batch(&second, &Intake::new(Media::Json, NOW), 64).unwrap_err().details;
     assert!(String::from_utf8(details).unwrap().ends_with(r#""index":1}"#));
 }
 
@@ -261,10 +250,10 @@ fn bulks_of_the_wrong_form_are_refused() {
         r#"{"jobs":[{"type":"a","args":[]},{"type":"a"}],"atomicity":"atomic"}"#,
         r#"{"jobs":[{"type":"a","args":[]},{"type":"a"}],"atomicity":"partial"}"#,
     ];
-    insta::assert_snapshot!(table(&rows, |body| bulk(body, Media::Json, NOW, 64)));
+    insta::assert_snapshot!(table(&rows, |body| bulk(body, &Intake::new(Media::Json, NOW), 64)));
     let many = format!(r#"{{"jobs":[{}0]}}"#, "0,".repeat(10_000));
     let many = super::read(many.as_bytes()).unwrap();
-    assert_eq!(bulk(&many, Media::Json, NOW, 64).unwrap_err().code, Code::BatchTooLarge);
+    assert_eq!(bulk(&many, &Intake::new(Media::Json, NOW), 64).unwrap_err().code, Code::BatchTooLarge);
 }
 
 #[test]
@@ -274,7 +263,7 @@ fn the_jobs_of_a_bulk_are_read_one_by_one() {
         r#"{{"jobs":[{{"type":"a","args":[]}},1,{{"type":"b","args":[]}},{{"type":"a","args":["{long}"]}}],"idempotency_key":"k"}}"#
     );
     let body = super::read(body.as_bytes()).unwrap();
-    let Bulk { jobs, idempotency_key } = bulk(&body, Media::Json, NOW, 64).unwrap();
+    let Bulk { jobs, idempotency_key } = bulk(&body, &Intake::new(Media::Json, NOW), 64).unwrap();
     assert_eq!(idempotency_key.as_deref(), Some("k"));
     let BulkJobs::Each { drafts, faults } = jobs else { panic!("each for itself unless told") };
     let kinds: Vec<_> = drafts.iter().map(|draft| draft.spec.kind.as_str().to_owned()).collect();

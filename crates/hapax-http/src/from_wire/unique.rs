@@ -5,15 +5,16 @@ mod key_parts;
 
 use std::time::Duration;
 
+use hapax_core::nearest;
 use hapax_core::unique::{Anchor, PolicyError, UniquePolicy};
 use hapax_wire::unique::FACTS;
 
-use super::nearest::nearest;
 use super::retry::choice;
 use super::states::states;
 use super::{Fault, Given, Place, span};
+use crate::compat;
 
-pub(crate) use key_parts::{dimensions, is_dimension};
+pub(crate) use key_parts::{DIMENSIONS, dimensions, is_dimension};
 
 const MEMBERS: &[&str] = &[
     "keys",
@@ -56,7 +57,7 @@ pub(super) fn is_shown(name: &str) -> bool {
 fn refuse_unknown_members(given: Given<'_, '_>) -> Result<(), Fault> {
     for member in given.node.as_object().unwrap_or_default() {
         let name = member.name.as_ref();
-        if !MEMBERS.contains(&name) && !is_shown(name) {
+        if !MEMBERS.contains(&name) && name != compat::PERIOD_MS && !is_shown(name) {
             return Err(Fault::unknown(Place::Member(&given.place, name), "member", name, MEMBERS));
         }
     }
@@ -67,6 +68,12 @@ fn refuse_unknown_members(given: Given<'_, '_>) -> Result<(), Fault> {
 fn read_window(policy: &mut UniquePolicy, given: Given<'_, '_>) -> Result<(), Fault> {
     if let Some(given) = given.member("period") {
         policy.period = period(given)?;
+    }
+    if let Some(millis) = given.member(compat::PERIOD_MS) {
+        if given.member("period").is_some() {
+            return Err(Fault::new(millis.place, "is period in milliseconds; send only one of them"));
+        }
+        policy.period = Some(span::millis(millis, 1)?);
     }
     let given_moment = given.member("period_from");
     if let Some(moment) = given_moment {

@@ -1,7 +1,7 @@
 //! How a job says that it is to exist once: by a policy or by a job key, never by both.
 
 use hapax_core::unique::{JobKey, JobKeyMode, Key, KeyError, Keyed, UniquePolicy, Uniqueness, key_of};
-use hapax_core::{JobType, QueueName};
+use hapax_core::{JobType, QueueName, TENANT_MEMBER};
 use hapax_wire::unique::{FIRST_START, RELEASED};
 
 use super::envelope::Envelope;
@@ -46,6 +46,19 @@ fn is_only_shown(given: Given<'_, '_>, has_job_key: bool) -> bool {
 }
 
 impl<'n, 'a> Unique<'n, 'a> {
+    /// Lets jobs of other tenants be others: their metadata says so.
+    pub(super) fn keep_to_tenant(&mut self) {
+        let Uniqueness::Policy(policy) = &mut self.uniqueness else { return };
+        match &mut policy.meta_keys {
+            Some(names) if !names.iter().any(|name| &**name == TENANT_MEMBER) => {
+                names.push(TENANT_MEMBER.into());
+            }
+            None if !policy.dimensions.meta => policy.meta_keys = Some(vec![TENANT_MEMBER.into()]),
+            _ => {}
+        }
+        policy.dimensions.meta = true;
+    }
+
     /// The key of the job.
     pub(super) fn keyed(
         &self,

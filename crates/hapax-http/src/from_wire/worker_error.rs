@@ -1,6 +1,6 @@
 //! What a worker says went wrong, in one form whichever of five forms it came in.
 
-use hapax_core::{Directive, Json, WorkerError};
+use hapax_core::{Directive, Json, Timestamp, WorkerError};
 use hapax_wire::error::RETRYABLE;
 
 use super::{Fault, Given};
@@ -44,7 +44,14 @@ pub(super) fn worker_error(given: Option<Given<'_, '_>>) -> Result<WorkerError, 
         backtrace: backtrace(&given, details.as_ref()),
         details: details.map(|given| kept_details(given)),
         aliases: aliases.into_iter().collect(),
+        rate_limit_until: given.member("rate_limit_until").map(until).transpose()?,
     })
+}
+
+/// Before when no job with the same rate limit shall start (Rate Limiting 9.1).
+fn until(given: Given<'_, '_>) -> Result<Timestamp, Fault> {
+    let text = given.text("an RFC 3339 time such as 2026-03-01T09:30:00Z")?;
+    Timestamp::parse(text).map_err(|error| Fault::new(given.place, error))
 }
 
 fn plain(message: &str) -> WorkerError {
@@ -55,6 +62,7 @@ fn plain(message: &str) -> WorkerError {
         retryable: None,
         details: None,
         backtrace: Vec::new(),
+        rate_limit_until: None,
         aliases: Vec::new(),
         directive: Directive::Policy,
     }
@@ -82,6 +90,10 @@ fn kept_details(given: Given<'_, '_>) -> Json {
     let bytes = given.node.raw.len();
     if bytes > DETAILS_BYTES_MAX {
         return Json::from_trusted(&format!("{{\"omitted_bytes\":{bytes}}}"));
+    }
+    if given.node.as_object().is_none() {
+        // A worker of the Go SDK that fetched such a job could not read it, nor the others of its fetch.
+        return Json::from_trusted(&format!("{{\"value\":{}}}", given.node.raw));
     }
     given.node.to_json()
 }

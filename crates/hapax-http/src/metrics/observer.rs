@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hapax_broker::{JobEvent, JobFact, News, Observer};
+use hapax_broker::{JobFact, News, Observer};
+use hapax_core::{QueueName, Timestamp};
 
 use super::registry::{Registered, StrategyLabel};
 
@@ -11,9 +12,9 @@ use super::registry::{Registered, StrategyLabel};
 pub(super) struct Events(pub(super) Arc<Registered>);
 
 impl Observer for Events {
-    fn event(&self, event: &JobEvent) {
+    fn event(&self, _at: Timestamp, _queue: Option<&QueueName>, news: &News) {
         let jobs = &self.0.jobs;
-        let News::Job { fact, .. } = &event.news else { return };
+        let News::Job { fact, .. } = news else { return };
         match fact {
             JobFact::Enqueued { .. } => jobs.enqueued.inc(),
             JobFact::Scheduled { .. } => jobs.scheduled.inc(),
@@ -35,7 +36,13 @@ impl Observer for Events {
             JobFact::Discarded { .. } => jobs.discarded.inc(),
             JobFact::Cancelled { .. } => jobs.cancelled.inc(),
             JobFact::Heartbeat { .. } => jobs.heartbeats.inc(),
+            JobFact::Progress { .. } => jobs.progress_reports.inc(),
+            JobFact::Checkpointed { .. } => jobs.checkpoints.inc(),
             JobFact::Expired { .. } => jobs.expired.inc(),
+            JobFact::OutOfTime { .. } => jobs.out_of_time.inc(),
+            JobFact::RateExceeded { .. } => jobs.rate_limited.inc(),
+            JobFact::RateDropped { .. } => jobs.rate_dropped.inc(),
+            JobFact::RateReleased { .. } | JobFact::RateAdjusted { .. } | JobFact::Moved => return,
         };
     }
 

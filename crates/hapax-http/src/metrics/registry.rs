@@ -17,6 +17,7 @@ pub(super) struct Registered {
     pub(super) commits: Commits,
     pub(super) gauges: Gauges,
     pub(super) http: Http,
+    pub(super) spans: Family<OutcomeLabel, Counter>,
 }
 
 /// What happened to jobs.
@@ -31,7 +32,12 @@ pub(super) struct Jobs {
     pub(super) discarded: Counter,
     pub(super) cancelled: Counter,
     pub(super) expired: Counter,
+    pub(super) out_of_time: Counter,
+    pub(super) rate_limited: Counter,
+    pub(super) rate_dropped: Counter,
     pub(super) heartbeats: Counter,
+    pub(super) progress_reports: Counter,
+    pub(super) checkpoints: Counter,
     pub(super) deduplicated: Counter,
     pub(super) keys_released: Counter,
     pub(super) conflicts: Family<StrategyLabel, Counter>,
@@ -47,12 +53,13 @@ pub(super) struct Commits {
     pub(super) sync_seconds: Histogram,
 }
 
-/// What the store counts itself.
+/// What others count themselves.
 #[derive(Debug, Default)]
 pub(super) struct Gauges {
     pub(super) jobs: Family<StateLabel, Gauge>,
     pub(super) keys_held: Gauge,
     pub(super) dead_letters: Gauge,
+    pub(super) streams: Gauge,
 }
 
 /// Requests.
@@ -65,6 +72,11 @@ pub(super) struct Http {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct StrategyLabel {
     pub(super) strategy: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct OutcomeLabel {
+    pub(super) outcome: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -107,6 +119,7 @@ impl Registered {
             },
             gauges: Gauges::default(),
             http: Http { requests: Family::default(), seconds: Family::new_with_constructor(Latency) },
+            spans: Family::default(),
         };
         registered.register_jobs();
         registered.register_rest();
@@ -125,9 +138,14 @@ impl Registered {
             ("jobs_discarded", "Jobs that were given up", &jobs.discarded),
             ("jobs_cancelled", "Jobs that were called off", &jobs.cancelled),
             ("jobs_expired", "Jobs that nobody started in time", &jobs.expired),
+            ("jobs_out_of_time", "Limits on time that jobs or attempts passed", &jobs.out_of_time),
+            ("rate_limit_exceeded", "Jobs for which a rate limit left no room", &jobs.rate_limited),
+            ("rate_limit_dropped", "Jobs that a rate limit ended", &jobs.rate_dropped),
             ("jobs_deduplicated", "Incoming jobs that a holder of their key answered", &jobs.deduplicated),
             ("unique_keys_released", "Jobs from which an operator took their key", &jobs.keys_released),
             ("heartbeats", "Leases that were extended", &jobs.heartbeats),
+            ("progress_reports", "Reports of workers on how far they have come", &jobs.progress_reports),
+            ("checkpoints", "Checkpoints that were saved", &jobs.checkpoints),
         ];
         for (name, help, counter) in counters {
             registry.register(name, help, counter.clone());
@@ -150,7 +168,7 @@ impl Registered {
     }
 
     fn register_rest(&mut self) {
-        let Self { registry, jobs: _, commits, gauges, http } = self;
+        let Self { registry, jobs: _, commits, gauges, http, spans } = self;
         registry.register("jobs", "Jobs by state", gauges.jobs.clone());
         registry.register(
             "unique_keys_held",
@@ -158,6 +176,7 @@ impl Registered {
             gauges.keys_held.clone(),
         );
         registry.register("dead_letters", "Jobs in the dead-letter list", gauges.dead_letters.clone());
+        registry.register("streams", "Clients that listen to events", gauges.streams.clone());
         registry.register("commit_operations", "Operations that shared a commit", commits.operations.clone());
         registry.register(
             "commit_apply_seconds",
@@ -171,6 +190,7 @@ impl Registered {
         );
         registry.register("http_requests", "Requests by route and class of status", http.requests.clone());
         registry.register("http_request_duration_seconds", "How long requests took", http.seconds.clone());
+        registry.register("spans", "Spans for a collector, by what became of them", spans.clone());
     }
 
     pub(super) fn text(&self) -> String {

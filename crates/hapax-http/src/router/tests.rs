@@ -4,7 +4,19 @@ mod bulk;
 mod job_keys;
 mod jobs;
 mod keys;
+mod live;
+mod misspelt;
+mod on_the_way;
+mod operators;
+mod origins;
+mod plans;
+mod pools;
+mod recurring;
 mod requests;
+mod schemas;
+mod settings;
+mod tenancy;
+mod webhooks;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,6 +24,7 @@ use std::fmt::Write as _;
 use axum::body::Body;
 use axum::http::StatusCode;
 
+use crate::openapi::tests::{Contract, Question};
 use crate::testing::{Answer, Rig, request};
 
 use super::*;
@@ -19,20 +32,30 @@ use super::*;
 /// A play in which every route has its part; what is said is written down.
 struct Play {
     rig: Rig,
+    said: Vec<(Question, Answer)>,
     seen: BTreeSet<(String, &'static str)>,
     transcript: String,
 }
 
 impl Play {
+    fn new() -> Play {
+        Play { rig: Rig::new(), said: Vec::new(), seen: BTreeSet::new(), transcript: String::new() }
+    }
+
     async fn act(&mut self, method: &str, template: &'static str, part: &str, body: &str) -> Answer {
         let (path, query) = template.split_once('?').unwrap_or((template, ""));
         self.seen.insert((method.to_owned(), path));
-        let mut uri = path.replace("{id}", part).replace("{name}", part).replace("{key}", part);
+        let mut uri = path
+            .replace("{id}", part)
+            .replace("{name}", part)
+            .replace("{key}", part)
+            .replace("{version}", "1");
         if !query.is_empty() {
             let _infallible = write!(uri, "?{query}");
         }
         let answer =
             self.rig.send(request(method, &uri, body).body(Body::from(body.to_owned())).unwrap()).await;
+        self.said.push((Question::new(method, template, body), answer.clone()));
         let _infallible = writeln!(self.transcript, "{method} {uri} {body}\n{}\n", answer.shown());
         answer
     }
@@ -40,20 +63,44 @@ impl Play {
 
 #[tokio::test]
 async fn every_route_answers_in_its_shape() {
-    let mut play = Play { rig: Rig::new(), seen: BTreeSet::new(), transcript: String::new() };
+    let mut play = Play::new();
     the_life_of_a_job(&mut play).await;
     calling_off_and_letting_go(&mut play).await;
     failure_and_dead_letters(&mut play).await;
     keys_and_what_holds_them(&mut play).await;
+    workflows(&mut play).await;
+    recurring_jobs(&mut play).await;
+    settings_of_queues(&mut play).await;
+    rate_limits(&mut play).await;
+    webhooks(&mut play).await;
+    agents(&mut play).await;
+    schemas_of_arguments(&mut play).await;
+    pools_and_tenants(&mut play).await;
     queues_and_the_rest(&mut play).await;
     insta::assert_snapshot!(play.transcript);
+    on_the_way::told_on_the_way(&mut play).await;
+    play.transcript.clear();
+    play.rig = Rig::new();
+    operators::perform(&mut play).await;
+    insta::assert_snapshot!("what_operators_ask_for", play.transcript);
 
-    for path in ["/health", "/healthz", "/ojs/v1/health", "/ready", "/readyz", "/metrics", "/ojs/manifest"] {
-        play.seen.insert(("GET".to_owned(), path));
-        assert_eq!(play.rig.get(path).await.status, StatusCode::OK, "{path}");
+    for path in [
+        "/health",
+        "/healthz",
+        "/ojs/v1/health",
+        "/ready",
+        "/readyz",
+        "/metrics",
+        "/ojs/manifest",
+        "/openapi.json",
+        "/docs",
+    ] {
+        assert_eq!(play.act("GET", path, "", "").await.status, StatusCode::OK, "{path}");
     }
-    let listed = routes(&play.rig.shared).listed.into_iter();
-    let listed: BTreeSet<_> = listed.map(|(method, template)| (method.to_string(), template)).collect();
+    // At the end: it takes a while, and the play tells how long the server is up.
+    Contract::of(&play.rig).assert_kept(&play.said);
+    let listed = table::routes(&play.rig.shared).listed.into_iter();
+    let listed: BTreeSet<_> = listed.map(|route| (route.method.to_string(), route.template)).collect();
     assert_eq!(play.seen, listed, "a route without a part in the play, or a part without a route");
 }
 
@@ -72,6 +119,49 @@ async fn the_life_of_a_job(play: &mut Play) {
     play.act("POST", "/ojs/v1/workers/ack", "", &ack).await;
     play.act("POST", "/ojs/v1/workers/ack", "", &format!(r#"{{"job_id":"{created}"}}"#)).await;
     play.act("GET", "/ojs/v1/events?types=job.completed&limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/events?types=job.state_changed&limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/jobs/{id}/events", &created, "").await;
+    play.act("GET", "/ojs/v1/jobs/{id}/history", &created, "").await;
+    play.act("GET", "/ojs/v1/jobs/{id}/history?limit=1&cursor=1", &created, "").await;
+    play.act("GET", "/ojs/v1/jobs/{id}/lineage", &created, "").await;
+    play.act("GET", "/ojs/v1/jobs/{id}/progress/stream", &created, "").await;
+    play.act("GET", "/ojs/v1/jobs/{id}/result/stream", &created, "").await;
+    play.act("GET", "/ojs/v1/events/stream?last_event_id=long-ago&types=job.started", "", "").await;
+    play.act("GET", "/ojs/v1/queues/{name}/events", "unused", "").await;
+    play.act("GET", "/ojs/v1/ws", "", "").await;
+}
+
+async fn rate_limits(play: &mut Play) {
+    let limit = r#"{"key":"api","concurrency":1,"rate":{"limit":9,"period":"PT1M"},"throttle":{"limit":5,"period":"PT1S"}}"#;
+    let job = format!(r#"{{"type":"a","args":[],"queue":"limited","rate_limit":{limit}}}"#);
+    play.act("POST", "/ojs/v1/jobs", "", &job).await;
+    play.act("POST", "/ojs/v1/workers/fetch", "", r#"{"queues":["limited"],"count":2}"#).await;
+    play.act("GET", "/ojs/v1/rate-limits/{key}", "api", "").await;
+    let ruling = r#"{"concurrency":0,"expires_at":"+PT1H"}"#;
+    play.act("PUT", "/ojs/v1/rate-limits/{key}", "api", ruling).await;
+    play.act("GET", "/ojs/v1/rate-limits", "", "").await;
+    play.act("DELETE", "/ojs/v1/rate-limits/{key}", "api", "").await;
+    play.act("GET", "/ojs/v1/rate-limits/{key}", "nobody", "").await;
+    let queue = "/ojs/v1/admin/queues/{name}/rate-limit";
+    play.act("PUT", queue, "limited", r#"{"rate":{"limit":9,"period":"PT1H"}}"#).await;
+    play.act("GET", queue, "limited", "").await;
+    play.act("DELETE", queue, "limited", "").await;
+    play.act("GET", queue, "limited", "").await;
+}
+
+async fn agents(play: &mut Play) {
+    let extension = r#"{"tool_retry":{"max_attempts":1,"alternate_provider":"other"}}"#;
+    let body = format!(r#"{{"type":"a","args":[],"queue":"agents","ext_agent_v2":{extension}}}"#);
+    let id = play.act("POST", "/ojs/v1/jobs", "", &body).await.text_at("/job/id");
+    play.act("POST", "/ojs/v1/agents/{id}/pause", &id, r#"{"reason":"a look"}"#).await;
+    play.act("POST", "/ojs/v1/agents/{id}/pause", &id, "").await;
+    play.act("POST", "/ojs/v1/agents/{id}/resume", &id, r#"{"comment":"?"}"#).await;
+    play.act("POST", "/ojs/v1/agents/{id}/resume", &id, r#"{"approved":true,"comment":"go on"}"#).await;
+    let retry = r#"{"tool_call_id":"t","error":"late","use_alternate":true}"#;
+    play.act("POST", "/ojs/v1/agents/{id}/tool-retry", &id, retry).await;
+    play.act("POST", "/ojs/v1/agents/{id}/tool-retry", &id, retry).await;
+    play.act("POST", "/ojs/v1/agents/{id}/fork", &id, r#"{"at_turn":2,"branch_name":"b"}"#).await;
+    play.act("POST", "/ojs/v1/jobs/fetch", "", r#"{"queues":["agents"]}"#).await;
 }
 
 async fn calling_off_and_letting_go(play: &mut Play) {
@@ -114,6 +204,105 @@ async fn keys_and_what_holds_them(play: &mut Play) {
     play.act("DELETE", "/ojs/v1/job-keys/{key}", "a%20b%2Fc", "").await;
     play.act("DELETE", "/ojs/v1/job-keys/{key}", "a%20b%2Fc", "").await;
     play.act("DELETE", "/ojs/v1/job-keys/", "", "").await;
+}
+
+async fn workflows(play: &mut Play) {
+    let chain = r#"{"type":"chain","name":"c","steps":[{"type":"a","args":[]},{"type":"b","args":[]}]}"#;
+    let id = play.act("POST", "/ojs/v1/workflows", "", chain).await.text_at("/workflow/id");
+    play.act("GET", "/ojs/v1/workflows/{id}", &id, "").await;
+    play.act("GET", "/ojs/v1/workflows?limit=1", "", "").await;
+    play.act("DELETE", "/ojs/v1/workflows/{id}", &id, "").await;
+    play.act("DELETE", "/ojs/v1/workflows/{id}", &id, "").await;
+    play.act("GET", "/ojs/v1/workflows/{id}", "no-such-workflow", "").await;
+    let circle = r#"{"steps":[{"id":"a","type":"a","args":[],"depends_on":["b"]},{"id":"b","type":"b","args":[],"depends_on":["a"]}]}"#;
+    play.act("POST", "/ojs/v1/workflows", "", circle).await;
+}
+
+async fn recurring_jobs(play: &mut Play) {
+    let nightly = r#"{"name":"nightly","expression":"0 3 29 2 *","timezone":"Europe/Berlin","job_template":{"type":"a","args":[1.0],"options":{"queue":"nights","expires_at":"+PT1H"}}}"#;
+    play.act("POST", "/ojs/v1/cron", "", nightly).await;
+    play.act("POST", "/ojs/v1/cron", "", nightly).await;
+    play.act("GET", "/ojs/v1/cron", "", "").await;
+    play.act("POST", "/ojs/v1/cron/{name}/run", "nightly", "").await;
+    play.act("PATCH", "/ojs/v1/cron/{name}", "nightly", r#"{"enabled":false}"#).await;
+    play.act("GET", "/ojs/v1/cron/{name}?next=2", "nightly", "").await;
+    play.act("DELETE", "/ojs/v1/cron/{name}", "nightly", "").await;
+    let wish =
+        r#"{"expression":"30 2 * * *","timezone":"Europe/Berlin","count":3,"from":"2027-03-26T12:00:00Z"}"#;
+    play.act("POST", "/ojs/v1/cron/preview", "", wish).await;
+    play.act("POST", "/ojs/v1/cron/preview", "", r#"{"expression":"30 2 * * *","count":0}"#).await;
+    play.act("GET", "/ojs/v1/cron/{name}", "nightly", "").await;
+    play.act("POST", "/ojs/v1/cron", "", r#"{"name":"n","cron":"61 * * * *","type":"a","args":[]}"#).await;
+}
+
+async fn settings_of_queues(play: &mut Play) {
+    const ONE: &str = "/ojs/v1/queues/{name}";
+    play.act("POST", "/ojs/v1/queues", "", r#"{"name":"small","config":{"max_size":1}}"#).await;
+    play.act("PUT", "/ojs/v1/admin/queues/{name}/config", "small", r#"{"backpressure":{"max_depth":1}}"#)
+        .await;
+    let small = r#"{"type":"a","args":[],"queue":"small"}"#;
+    play.act("POST", "/ojs/v1/jobs", "", small).await;
+    play.act("POST", "/ojs/v1/jobs", "", small).await;
+    play.act("POST", "/ojs/v1/queues/{name}/drain", "small", "").await;
+    play.act("POST", "/ojs/v1/jobs", "", small).await;
+    play.act("GET", "/ojs/v1/queues/{name}/config", "small", "").await;
+    play.act("PUT", "/ojs/v1/queues/{name}/config", "small", r#"{"max_sise":1}"#).await;
+    play.act("DELETE", ONE, "small", r#"{"strategy":"reject"}"#).await;
+    play.act("DELETE", ONE, "small", r#"{"strategy":"move","target_queue":"small"}"#).await;
+    play.act("DELETE", ONE, "small", r#"{"strategy":"discard"}"#).await;
+    play.act("DELETE", ONE, "nobody", r#"{"strategy":"discard"}"#).await;
+}
+
+async fn webhooks(play: &mut Play) {
+    const ALL: &str = "/ojs/v1/webhooks/subscriptions";
+    const ONE: &str = "/ojs/v1/webhooks/subscriptions/{id}";
+    let wish = r#"{"url":"https://example.com/hook","events":["job.completed","queue.*"],"filter":{"queues":["q"]},"metadata":{"n": 1.0}}"#;
+    let id = play.act("POST", ALL, "", wish).await.text_at("/subscription/id");
+    play.act("GET", "/ojs/v1/webhooks/subscriptions?limit=1", "", "").await;
+    play.act("GET", ONE, &id, "").await;
+    play.act("PATCH", ONE, &id, r#"{"events":["*"],"active":false}"#).await;
+    play.act("POST", "/ojs/v1/webhooks/subscriptions/{id}/rotate-secret", &id, "").await;
+    play.act("POST", "/ojs/v1/webhooks/subscriptions/{id}/test", &id, "").await;
+    play.act("GET", "/ojs/v1/webhooks/deliveries", "", "").await;
+    let delivery = format!("{}_0123456789abcdef01234567", id.replace("sub_", "del_"));
+    play.act("GET", "/ojs/v1/webhooks/deliveries/{id}", &delivery, "").await;
+    play.act("POST", "/ojs/v1/webhooks/deliveries/{id}/retry", &delivery, "").await;
+    play.act("DELETE", ONE, &id, "").await;
+    play.act("GET", ONE, &id, "").await;
+}
+
+async fn schemas_of_arguments(play: &mut Play) {
+    let schema = r#"{"schema":{"type":"array","items":[{"type":"string"}]},"mode":"strict"}"#;
+    play.act("PUT", "/ojs/v1/admin/schemas/{name}/{version}", "s.one", schema).await;
+    play.act("PUT", "/ojs/v1/admin/schemas/{name}/{version}", "s.one", schema).await;
+    play.act("GET", "/ojs/v1/admin/schemas/{name}", "s.one", "").await;
+    play.act("GET", "/ojs/v1/admin/schemas/{name}/versions", "s.one", "").await;
+    play.act("GET", "/ojs/v1/schemas/{name}/versions", "s.none", "").await;
+    play.act("GET", "/ojs/v1/admin/schemas/{name}/{version}", "s.one", "").await;
+    play.act("POST", "/ojs/v1/jobs", "", r#"{"type":"s.one","args":[1]}"#).await;
+    play.act("DELETE", "/ojs/v1/admin/schemas/{name}/{version}", "s.one", "").await;
+    let schema = r#"{"uri":"urn:a:b","type":"s.two","version":"1","schema":{"minItems":1.0}}"#;
+    play.act("POST", "/ojs/v1/schemas", "", schema).await;
+    play.act("GET", "/ojs/v1/schemas?limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/schemas/{name}", "urn%3Aa%3Ab", "").await;
+    play.act("POST", "/ojs/v1/jobs", "", r#"{"type":"s.two","args":[]}"#).await;
+    play.act("DELETE", "/ojs/v1/schemas/{name}", "urn%3Aa%3Ab", "").await;
+    play.act("DELETE", "/ojs/v1/schemas/{name}/{version}", "s.two", "").await;
+}
+
+async fn pools_and_tenants(play: &mut Play) {
+    let pool = r#"{"strategy":"weighted","queues":{"q-1":{"weight":70},"q-2":{"weight":30}}}"#;
+    play.act("PUT", "/ojs/v1/admin/pools/{name}", "p-1", pool).await;
+    play.act("PUT", "/ojs/v1/admin/pools/{name}", "p-1", pool).await;
+    play.act("GET", "/ojs/v1/admin/pools/{name}", "p-1", "").await;
+    play.act("GET", "/ojs/v1/admin/pools", "", "").await;
+    play.rig.enqueue(r#"{"type":"a","args":[],"queue":"q-2","meta":{"tenant_id":"t-1"}}"#).await;
+    play.act("POST", "/ojs/v1/workers/fetch", "", r#"{"pool":"p-1"}"#).await;
+    play.act("POST", "/ojs/v1/workers/fetch", "", r#"{"pool":"p-2"}"#).await;
+    play.act("GET", "/ojs/v1/admin/scheduling/stats", "", "").await;
+    play.act("DELETE", "/ojs/v1/admin/pools/{name}", "p-1", "").await;
+    play.act("DELETE", "/ojs/v1/admin/pools/{name}", "p-1", "").await;
+    play.act("GET", "/ojs/v1/admin/tenants/{id}/stats", "t-1", "").await;
 }
 
 async fn queues_and_the_rest(play: &mut Play) {

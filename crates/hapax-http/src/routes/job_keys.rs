@@ -10,7 +10,7 @@ use crate::reply::Reply;
 
 pub(crate) async fn remove(call: Call) -> Result<Reply, Problem> {
     let key = from_wire::job_key(&call.parameter)?;
-    let Removal { removed, released } = call.broker().remove_by_key(key).await?;
+    let Removal { removed, released } = call.broker().remove_by_key(key, call.tenant()).await?;
     let mut out = Vec::with_capacity(128 + 40 * (removed.len() + released.len()));
     writer::object(&mut out, |o| {
         o.text("job_key", &call.parameter);

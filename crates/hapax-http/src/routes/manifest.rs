@@ -15,16 +15,20 @@ const MECHANISM: &str =
 const CAPABILITIES: &[(&str, bool)] = &[
     ("batch_enqueue", true),
     ("bulk_enqueue", true),
-    ("cron_jobs", false),
+    ("cron_jobs", true),
     ("dead_letter", true),
     ("delayed_jobs", true),
     ("job_ttl", true),
     ("priority_queues", true),
-    ("rate_limiting", false),
-    ("schema_validation", false),
-    ("workflows", false),
+    ("rate_limiting", true),
+    ("schema_validation", true),
+    ("workflows", true),
     ("pause_resume", true),
     ("events", true),
+    ("webhooks", true),
+    ("realtime", true),
+    ("sse", true),
+    ("websocket", true),
     ("at_least_once", true),
     ("at_most_once", true),
     ("fifo", true),
@@ -38,11 +42,29 @@ const CAPABILITIES: &[(&str, bool)] = &[
     ("queue_latest", true),
     ("unique_explain", true),
     ("unique_release", true),
+    ("progress", true),
+    ("checkpoints", true),
+    ("results", true),
+    ("timeouts", true),
+    ("admin_api", true),
+    ("bulk_operations", true),
 ];
 
 /// What the server has beyond the levels.
-const EXTENSIONS: &[&str] =
-    &["urn:ojs:ext:unique-jobs", "urn:ojs:ext:dead-letter", "urn:ojs:ext:disaster-recovery"];
+const EXTENSIONS: &[&str] = &[
+    "urn:ojs:ext:unique-jobs",
+    "urn:ojs:ext:dead-letter",
+    "urn:ojs:ext:rate-limiting",
+    "urn:ojs:ext:admin-api",
+    "urn:ojs:ext:disaster-recovery",
+    "urn:ojs:ext:progress",
+    "urn:ojs:ext:durable-execution",
+    "urn:ojs:ext:timeouts",
+    "urn:ojs:ext:webhooks",
+];
+
+/// The same for what the documents call experimental.
+const EXPERIMENTAL: &[&str] = &["urn:ojs:ext:experimental:realtime"];
 
 pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     let shared = &*call.shared;
@@ -56,7 +78,7 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
             o.text("version", shared.version);
             o.text("language", "rust");
         });
-        o.number("conformance_level", 1);
+        o.number("conformance_level", 4);
         o.text("conformance_tier", "runtime");
         o.texts("protocols", ["http"]);
         o.text("backend", shared.backend);
@@ -73,7 +95,7 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
         o.text("unique_job_strength", "strong");
         o.object("uniqueness", uniqueness);
         if is_plain {
-            o.texts("extensions", EXTENSIONS.iter().copied());
+            o.texts("extensions", EXTENSIONS.iter().chain(EXPERIMENTAL).copied());
         } else {
             o.object("extensions", |o| extensions(o, shared));
         }
@@ -82,6 +104,10 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
             o.text("base_url", "/ojs/v1");
             o.text("manifest", "/ojs/manifest");
             o.text("health", "/ojs/v1/health");
+            o.text("events", "/ojs/v1/events/stream");
+            o.text("websocket", "/ojs/v1/ws");
+            o.text("openapi", "/openapi.json");
+            o.text("docs", "/docs");
         });
     });
     Ok(Reply::ok(out))
@@ -94,6 +120,7 @@ fn uniqueness(o: &mut Object<'_>) {
 
 fn extensions(o: &mut Object<'_>, shared: &Shared) {
     o.texts("official", EXTENSIONS.iter().copied());
+    o.texts("experimental", EXPERIMENTAL.iter().copied());
     o.object("disaster_recovery", |o| {
         // 0 is memory, 1 the disk of one machine.
         o.number("durability_level", u8::from(shared.durable));

@@ -2,5 +2,7 @@
 
 pub(crate) mod ack;
 pub(crate) mod fetch;
+pub(crate) mod health;
 pub(crate) mod heartbeat;
 pub(crate) mod nack;
+pub(crate) mod register;

@@ -1,5 +1,8 @@
 //! The server over real sockets: what clients do to a connection, and what it survives.
 
+mod sockets;
+mod streams;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -31,7 +34,8 @@ async fn serve(rig: Rig, limits: &Limits) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (connections, drain_time) = (limits.connections, limits.drain_time);
-    let bound = Bound { listener, front: rig.front, connections, drain_time };
+    let streams = Arc::clone(&rig.shared.streams);
+    let bound = Bound { listener, front: rig.front, streams, connections, drain_time };
     let (stop, stopped) = oneshot::channel();
     let ended = tokio::spawn(bound.serve(async {
         // An error means that the test has dropped its end, which is a wish to stop as well.

@@ -2,10 +2,12 @@
 
 use std::future::pending;
 
+use hapax_core::limit::LimitKey;
 use hapax_core::{Chance, Job, JobId, QueueName, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, Op, Page,
-    QueueFacts, QueueQuery, Reply, Store, Totals,
+    Advance, Answer, Claim, Claimed, DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HeldPage,
+    HeldQuery, HolderQuery, Holders, JobPage, JobQuery, LimitFacts, LimitPage, LimitQuery, Listener, Op,
+    Page, QueueFacts, QueueQuery, Reply, Store, Totals,
 };
 
 #[derive(Debug)]
@@ -16,7 +18,7 @@ impl Store for StalledStore {
         Box::pin(pending())
     }
 
-    fn claim(&self, _claim: Claim) -> Reply<Vec<Change>> {
+    fn claim(&self, _claim: Claim) -> Reply<Claimed> {
         Box::pin(pending())
     }
 
@@ -36,6 +38,10 @@ impl Store for StalledStore {
         Box::pin(pending())
     }
 
+    fn jobs(&self, _query: JobQuery) -> Reply<JobPage> {
+        Box::pin(pending())
+    }
+
     fn dead_letters(&self, _query: DeadLetterQuery) -> Reply<Page<Job>> {
         Box::pin(pending())
     }
@@ -47,6 +53,25 @@ impl Store for StalledStore {
     fn queue(&self, _name: QueueName) -> Reply<Option<QueueFacts>> {
         Box::pin(pending())
     }
+
+    fn entry(&self, _key: EntryKey) -> Reply<Option<Entry>> {
+        Box::pin(pending())
+    }
+
+    fn entries(&self, _query: EntryQuery) -> Reply<EntryPage> {
+        // Read before a job can be: a request has to come as far as the commit that is meant to hang.
+        Box::pin(async { Ok(EntryPage { entries: Vec::new(), has_more: false, total: 0 }) })
+    }
+
+    fn limit(&self, _key: LimitKey) -> Reply<Option<LimitFacts>> {
+        Box::pin(pending())
+    }
+
+    fn limits(&self, _query: LimitQuery) -> Reply<LimitPage> {
+        Box::pin(pending())
+    }
+
+    fn listen(&self, _listener: Listener) {}
 
     fn totals(&self) -> Reply<Totals> {
         Box::pin(pending())

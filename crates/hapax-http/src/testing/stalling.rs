@@ -3,21 +3,30 @@
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hapax_core::limit::LimitKey;
 use hapax_core::{Chance, Job, JobId, QueueName, Rules, Timestamp};
 use hapax_store::{
-    Advance, Answer, Change, Claim, DeadLetterQuery, HeldPage, HeldQuery, HolderQuery, Holders, MemoryStore,
-    Op, Page, QueueFacts, QueueQuery, Reply, Store, Totals,
+    Advance, Answer, Claim, Claimed, DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HeldPage,
+    HeldQuery, HolderQuery, Holders, JobPage, JobQuery, LimitFacts, LimitPage, LimitQuery, Listener,
+    MemoryStore, Op, Page, QueueFacts, QueueQuery, Reply, Store, Totals,
 };
 
 #[derive(Debug)]
 pub(crate) struct StallingStore {
     memory: MemoryStore,
     has_stalled: AtomicBool,
+    is_shared: bool,
 }
 
 impl StallingStore {
     pub(crate) fn new() -> StallingStore {
-        StallingStore { memory: MemoryStore::new(Rules::default()), has_stalled: AtomicBool::new(false) }
+        let memory = MemoryStore::new(Rules::default());
+        StallingStore { memory, has_stalled: AtomicBool::new(false), is_shared: false }
+    }
+
+    /// One that several servers use.
+    pub(crate) fn shared() -> StallingStore {
+        StallingStore { is_shared: true, ..StallingStore::new() }
     }
 
     pub(crate) fn stall(&self) {
@@ -34,7 +43,7 @@ impl Store for StallingStore {
         self.written(|memory| memory.commit(ops))
     }
 
-    fn claim(&self, claim: Claim) -> Reply<Vec<Change>> {
+    fn claim(&self, claim: Claim) -> Reply<Claimed> {
         self.written(|memory| memory.claim(claim))
     }
 
@@ -54,6 +63,10 @@ impl Store for StallingStore {
         self.memory.held_keys(query)
     }
 
+    fn jobs(&self, query: JobQuery) -> Reply<JobPage> {
+        self.memory.jobs(query)
+    }
+
     fn dead_letters(&self, query: DeadLetterQuery) -> Reply<Page<Job>> {
         self.memory.dead_letters(query)
     }
@@ -66,8 +79,32 @@ impl Store for StallingStore {
         self.memory.queue(name)
     }
 
+    fn entry(&self, key: EntryKey) -> Reply<Option<Entry>> {
+        self.memory.entry(key)
+    }
+
+    fn entries(&self, query: EntryQuery) -> Reply<EntryPage> {
+        self.memory.entries(query)
+    }
+
+    fn limit(&self, key: LimitKey) -> Reply<Option<LimitFacts>> {
+        self.memory.limit(key)
+    }
+
+    fn limits(&self, query: LimitQuery) -> Reply<LimitPage> {
+        self.memory.limits(query)
+    }
+
+    fn listen(&self, listener: Listener) {
+        self.memory.listen(listener);
+    }
+
     fn totals(&self) -> Reply<Totals> {
         self.memory.totals()
+    }
+
+    fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     fn reset(&self) -> Reply<()> {

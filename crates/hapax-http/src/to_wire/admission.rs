@@ -1,7 +1,7 @@
 //! What became of incoming jobs.
 
-use axum::http::StatusCode;
-use hapax_core::{Admission, Verdict};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use hapax_core::{Admission, QueueSettings, Verdict};
 use hapax_store::{Answer, Done};
 use hapax_wire::error::Code;
 use hapax_wire::job;
@@ -11,6 +11,13 @@ use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_id::RequestId;
 
+/// How many jobs wait in a queue that takes only so many.
+pub(crate) const QUEUE_DEPTH: HeaderName = HeaderName::from_static("x-ojs-queue-depth");
+/// How many may.
+pub(crate) const QUEUE_BOUND: HeaderName = HeaderName::from_static("x-ojs-queue-bound");
+/// How full it is.
+const QUEUE_PRESSURE: HeaderName = HeaderName::from_static("x-ojs-queue-pressure");
+
 /// The answer to one job.
 pub(crate) fn one(admission: &Admission) -> Reply {
     let mut out = Vec::with_capacity(job::length_estimate(&admission.job));
@@ -19,6 +26,31 @@ pub(crate) fn one(admission: &Admission) -> Reply {
         outcome(o, &admission.verdict);
     });
     Reply::json(status(admission.verdict.is_new()), out).at_job(admission.job.id)
+}
+
+/// How many like it may start in a window (Rate Limiting 10.4).
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+
+/// With how many like the job may start in a window, if that is limited.
+pub(crate) fn with_rate(reply: Reply, admission: &Admission) -> Reply {
+    match admission.job.spec.rate_limit.as_deref().and_then(|limit| limit.limits.rate) {
+        Some(pace) => reply.with(RATE_LIMIT, pace.limit().into()),
+        None => reply,
+    }
+}
+
+/// With a warning that the queue fills up, if it does.
+pub(crate) fn under_pressure(reply: Reply, admission: &Admission, settings: Option<&QueueSettings>) -> Reply {
+    let pressed = settings.zip(admission.depth).filter(|(settings, depth)| settings.is_pressed(*depth));
+    let Some((depth, bound)) = pressed.and_then(|(settings, depth)| Some((depth, settings.bound()?))) else {
+        return reply;
+    };
+    #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
+    let pressure = depth as f64 / bound.max as f64;
+    reply.with(QUEUE_DEPTH, depth.into()).with(QUEUE_BOUND, bound.max.into()).with(
+        QUEUE_PRESSURE,
+        HeaderValue::try_from(format!("{pressure:.2}")).unwrap_or(HeaderValue::from_static("1")),
+    )
 }
 
 /// The answer to a batch.
@@ -72,7 +104,13 @@ pub(crate) fn reply(answer: &Answer, id: &RequestId) -> Reply {
             | Done::Remembered(_)
             | Done::Stepped(_)
             | Done::SteppedHolders(_)
-            | Done::Queue(_),
+            | Done::Edited { .. }
+            | Done::EditedTogether(_)
+            | Done::CronRan(_)
+            | Done::WorkflowStarted(_)
+            | Done::WorkflowCancelled(_)
+            | Done::Queue(_)
+            | Done::QueueRemoved(_),
         ) => another_question().reply(id),
     }
 }

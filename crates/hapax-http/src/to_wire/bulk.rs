@@ -37,7 +37,13 @@ pub(crate) fn reply(answer: &Answer, faults: &[(usize, Fault)], id: &RequestId) 
             | Done::Remembered(_)
             | Done::Stepped(_)
             | Done::SteppedHolders(_)
-            | Done::Queue(_),
+            | Done::Edited { .. }
+            | Done::EditedTogether(_)
+            | Done::CronRan(_)
+            | Done::WorkflowStarted(_)
+            | Done::WorkflowCancelled(_)
+            | Done::Queue(_)
+            | Done::QueueRemoved(_),
         ) => another_question().reply(id),
     }
 }

@@ -70,7 +70,7 @@ fn window(o: &mut Object<'_>, watch: Watch) {
 
 /// What would come of the enqueue.
 fn consequence(o: &mut Object<'_>, admission: &Admission) {
-    let Admission { verdict, job, changed: _, rule: _, is_abridged: _ } = admission;
+    let Admission { verdict, job, changed: _, workflows: _, depth: _, rule: _, is_abridged: _ } = admission;
     match verdict {
         Verdict::Created => {}
         Verdict::Replaced(ids) => o.array("replaced", ids, |id, out| writer::plain(out, id)),

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use hapax_store::Page;
 use hapax_wire::writer::Object;
 
-use crate::from_wire::Listing;
+use crate::from_wire::{Listing, Numbered};
 
 /// Writes the `pagination` member. The Rust SDK wants all of the first four.
 pub(crate) fn write<T>(o: &mut Object<'_>, page: &Page<T>, listing: Listing, next: Option<impl Display>) {
@@ -15,6 +15,26 @@ pub(crate) fn write<T>(o: &mut Object<'_>, page: &Page<T>, listing: Listing, nex
         o.number("offset", listing.offset);
         o.flag("has_more", page.has_more);
         if page.has_more {
+            o.plain_if("next_cursor", next);
+        }
+    });
+}
+
+/// Writes the `pagination` member of an operator's list, whose pages are counted. The total stands there if it is known
+/// without counting.
+pub(crate) fn numbered(
+    o: &mut Object<'_>,
+    numbered: Numbered,
+    total: Option<u64>,
+    has_more: bool,
+    next: Option<impl Display>,
+) {
+    o.object("pagination", |o| {
+        o.number_if("total", total);
+        o.number("page", numbered.page);
+        o.number("per_page", numbered.per_page);
+        o.flag("has_more", has_more);
+        if has_more {
             o.plain_if("next_cursor", next);
         }
     });

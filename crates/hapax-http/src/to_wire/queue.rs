@@ -1,9 +1,11 @@
 //! Queues and their counts.
 
+use hapax_broker::LastHour;
 use hapax_core::{QueueName, State, Timestamp};
 use hapax_store::{Counts, QueueFacts};
 use hapax_wire::writer::{self, Object};
 
+use super::figures;
 use crate::compat::Dialect;
 
 /// One queue of a list.
@@ -42,6 +44,7 @@ pub(crate) fn switched(facts: &QueueFacts, now: Timestamp) -> Vec<u8> {
 pub(crate) fn stats(
     name: &QueueName,
     facts: Option<&QueueFacts>,
+    hour: &LastHour,
     dialect: Dialect,
     now: Timestamp,
 ) -> Vec<u8> {
@@ -66,6 +69,7 @@ pub(crate) fn stats(
             o.plain("queue", name);
             o.number("depth", all.of(State::Available));
             counts(o, &all);
+            figures::last_hour(o, hour);
         });
         o.moment("computed_at", now);
     });
@@ -78,13 +82,13 @@ fn identity(o: &mut Object<'_>, facts: &QueueFacts) {
     o.flag("paused", facts.paused);
 }
 
-fn counts(o: &mut Object<'_>, counts: &Counts) {
+pub(super) fn counts(o: &mut Object<'_>, counts: &Counts) {
     for state in State::ALL {
         o.number(state.name(), counts.of(state));
     }
 }
 
 /// A queue is as active as a job can be; the word is the same.
-const fn status(paused: bool) -> &'static str {
+pub(super) const fn status(paused: bool) -> &'static str {
     if paused { "paused" } else { State::Active.name() }
 }

@@ -1,6 +1,7 @@
 //! What the rules do not allow, as clients hear of it.
 
-use hapax_core::{Refusal, Verdict};
+use hapax_core::workflow::WorkflowId;
+use hapax_core::{JobId, Refusal, Verdict};
 use hapax_wire::error::Code;
 use hapax_wire::writer::{self, Object};
 
@@ -13,7 +14,16 @@ pub(crate) fn problem(refusal: &Refusal) -> Problem {
     Problem {
         details: Some(details),
         hint: hint(refusal),
+        full: full(refusal),
         ..Problem::new(code(refusal), refusal.to_string())
+    }
+}
+
+fn full(refusal: &Refusal) -> Option<(u64, u64)> {
+    match refusal {
+        Refusal::QueueFull { depth, max, .. } => Some((*depth, *max)),
+        Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => full(refusal),
+        _ => None,
     }
 }
 
@@ -27,30 +37,71 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::TooManyHolders { .. } => {
             Some("Take the key away from them first: POST /ojs/v1/unique/keys/{key}/release.")
         }
-        Refusal::InBatch { refusal, .. } => hint(refusal),
+        Refusal::NotItsTurn { .. } => {
+            Some("It goes on when all before it have ended; cancel those that it shall not wait for.")
+        }
+        Refusal::NotPaused { .. } => Some(
+            "Pause it first, or activate a job that was enqueued as pending: POST /ojs/v1/jobs/{id}/activate.",
+        ),
+        Refusal::OtherOrder { .. } => {
+            Some("Send the same queue and ordering_key, or wait for its end, or cancel it first.")
+        }
+        Refusal::RegisterFull { .. } => Some("Remove one that is not needed any more."),
+        Refusal::QueueInUse { .. } => Some("The strategies discard and move say what becomes of them."),
+        Refusal::StepWaits { .. } => {
+            Some("It goes on by itself when the steps have ended that it waits for.")
+        }
+        Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => hint(refusal),
         Refusal::NotFound(_)
         | Refusal::NoDeadLetter(_)
         | Refusal::WrongState { .. }
         | Refusal::LeaseLost { .. }
+        | Refusal::NotMeant(_)
         | Refusal::IdTaken { .. }
         | Refusal::Duplicate { .. }
         | Refusal::IdempotencyMismatch
         | Refusal::KeyImpossible { .. }
         | Refusal::Twin { .. }
+        | Refusal::QueueFull { .. }
+        | Refusal::QueueDraining(_)
+        | Refusal::TypeNotAllowed { .. }
+        | Refusal::NoEntry { .. }
+        | Refusal::EntryTaken { .. }
+        | Refusal::DeliveryArrived(_)
+        | Refusal::WorkflowEnded { .. }
         | Refusal::NotDue(_) => None,
     }
 }
 
 fn code(refusal: &Refusal) -> Code {
     match refusal {
-        Refusal::NotFound(_) | Refusal::NoDeadLetter(_) | Refusal::KeyNotHeld => Code::NotFound,
-        Refusal::WrongState { .. } | Refusal::NotDue(_) | Refusal::TooManyHolders { .. } => Code::Conflict,
+        Refusal::NotFound(_) | Refusal::NoDeadLetter(_) | Refusal::KeyNotHeld | Refusal::NoEntry { .. } => {
+            Code::NotFound
+        }
+        Refusal::WrongState { .. }
+        | Refusal::NotMeant(_)
+        | Refusal::NotDue(_)
+        | Refusal::TooManyHolders { .. }
+        | Refusal::NotItsTurn { .. }
+        | Refusal::StepWaits { .. }
+        | Refusal::NotPaused { .. }
+        | Refusal::OtherOrder { .. }
+        | Refusal::QueueInUse { .. }
+        | Refusal::RegisterFull { .. }
+        | Refusal::DeliveryArrived(_)
+        | Refusal::WorkflowEnded { .. } => Code::Conflict,
+        Refusal::QueueFull { .. } => Code::QueueFull,
+        Refusal::QueueDraining(_) => Code::QueueDraining,
+        Refusal::TypeNotAllowed { .. } => Code::JobTypeNotAllowed,
         Refusal::LeaseLost { .. } => Code::LeaseLost,
-        Refusal::IdTaken { .. } | Refusal::Duplicate { .. } | Refusal::Twin { .. } => Code::Duplicate,
+        Refusal::IdTaken { .. }
+        | Refusal::Duplicate { .. }
+        | Refusal::Twin { .. }
+        | Refusal::EntryTaken { .. } => Code::Duplicate,
         Refusal::IdempotencyMismatch => Code::IdempotencyMismatch,
         Refusal::KeyImpossible { .. } => Code::InvalidRequest,
         Refusal::PayloadFull { .. } => Code::PayloadTooLarge,
-        Refusal::InBatch { refusal, .. } => code(refusal),
+        Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => code(refusal),
     }
 }
 
@@ -63,7 +114,7 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             o.text("current_state", state.name());
             o.plain("expected_state", expected);
         }
-        Refusal::LeaseLost { id, state } => {
+        Refusal::LeaseLost { id, state } | Refusal::NotPaused { id, state } => {
             o.plain("job_id", id);
             o.text("current_state", state.name());
         }
@@ -89,17 +140,64 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             o.number("bytes", bytes);
             o.number("limit", max);
         }
-        Refusal::TooManyHolders { count, max } => {
-            o.number("holders", count);
+        Refusal::TooManyHolders { count, max } => too_many(o, "holders", *count, *max),
+        Refusal::NoEntry { register, name } | Refusal::EntryTaken { register, name } => {
+            o.text("resource_type", register);
+            o.text("resource_id", name);
+        }
+        Refusal::RegisterFull { register, max } => {
+            o.text("resource_type", register);
             o.number("limit", max);
         }
+        Refusal::DeliveryArrived(id) => {
+            o.plain("delivery_id", id);
+            o.text("current_state", "delivered");
+        }
+        Refusal::QueueFull { queue, depth, max } => {
+            o.plain("queue", queue);
+            o.number("depth", depth);
+            o.number("bound", max);
+        }
+        Refusal::QueueDraining(queue) => o.plain("queue", queue),
+        Refusal::QueueInUse { queue, jobs } => {
+            o.plain("queue", queue);
+            o.number("jobs", jobs);
+        }
+        Refusal::TypeNotAllowed { queue, kind } => {
+            o.plain("queue", queue);
+            o.plain("type", kind);
+        }
+        Refusal::WorkflowEnded { id, state } => workflow_ended(o, *id, state.name()),
         Refusal::IdempotencyMismatch => {}
-        Refusal::InBatch { index, refusal } => {
+        Refusal::InBatch { index, refusal } | Refusal::InWorkflow { index, refusal } => {
             members(o, refusal);
             o.number("index", index);
         }
-        Refusal::NotDue(id) => o.plain("job_id", id),
+        Refusal::NotMeant(id) | Refusal::NotDue(id) | Refusal::OtherOrder { id } => o.plain("job_id", id),
+        Refusal::NotItsTurn { id, after } => waiting(o, id, after),
+        Refusal::StepWaits { id, workflow } => step_waiting(o, id, *workflow),
     }
+}
+
+fn step_waiting(o: &mut Object<'_>, id: &JobId, workflow: WorkflowId) {
+    o.plain("job_id", id);
+    o.plain("workflow_id", workflow);
+}
+
+fn too_many(o: &mut Object<'_>, what: &'static str, count: usize, max: usize) {
+    o.number(what, count);
+    o.number("limit", max);
+}
+
+fn waiting(o: &mut Object<'_>, id: &JobId, after: &JobId) {
+    o.plain("job_id", id);
+    o.plain("waits_for", after);
+}
+
+fn workflow_ended(o: &mut Object<'_>, id: WorkflowId, state: &str) {
+    o.plain("workflow_id", id);
+    o.text("current_state", state);
+    o.text("expected_state", "running");
 }
 
 fn resource(o: &mut Object<'_>, kind: &str, id: impl std::fmt::Display) {

@@ -1,7 +1,7 @@
 //! What a worker hears when it fetched, finished, gave up or beat.
 
-use hapax_broker::Pulse;
-use hapax_core::{Job, Timestamp};
+use hapax_broker::{Order, Pulse};
+use hapax_core::{Job, JobId, Timestamp};
 use hapax_wire::job;
 use hapax_wire::writer;
 
@@ -37,26 +37,26 @@ pub(crate) fn job(job: &Job) -> Vec<u8> {
     out
 }
 
-/// What a worker is told to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Go on.
-    Running,
-    /// Take no new jobs.
-    Quiet,
-    /// Stop.
-    Terminate,
+/// A job that is tried again.
+pub(crate) fn revived(job: &Job) -> Vec<u8> {
+    let mut out = Vec::with_capacity(2 * job::length_estimate(job));
+    writer::object(&mut out, |o| {
+        o.twice("job", |o| {
+            job::members(o, job);
+            o.moment_if("re_enqueued_at", job.enqueued_at);
+        });
+    });
+    out
 }
 
-impl Order {
-    /// The name on the wire.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Order::Running => "running",
-            Order::Quiet => "quiet",
-            Order::Terminate => "terminate",
-        }
-    }
+/// A job that is gone.
+pub(crate) fn deleted(id: JobId) -> Vec<u8> {
+    let mut out = Vec::with_capacity(80);
+    writer::object(&mut out, |o| {
+        o.flag("deleted", true);
+        o.plain("job_id", id);
+    });
+    out
 }
 
 /// The answer to a heartbeat.

@@ -23,29 +23,31 @@ pub(crate) enum Pack {
     End,
     /// Anything else.
     Rare,
+    /// It shares a rate limit.
+    Limit,
 }
 
 /// A set of packs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Packs(u8);
+pub(crate) struct Packs(u16);
 
 impl Packs {
     pub(crate) const fn new() -> Packs {
-        Packs(1 << Pack::Always as u8)
+        Packs(1 << Pack::Always as u16)
     }
 
     pub(crate) const fn has(self, pack: Pack) -> bool {
-        self.0 & (1 << pack as u8) != 0
+        self.0 & (1 << pack as u16) != 0
     }
 
     /// Whether jobs have no more than what fresh ones have.
     pub(crate) fn are_fresh(self) -> bool {
-        FRESH.iter().fold(self.0, |rest, pack| rest & !(1 << *pack as u8)) == 0
+        FRESH.iter().fold(self.0, |rest, pack| rest & !(1 << *pack as u16)) == 0
     }
 
     pub(crate) fn add_if(&mut self, is_used: bool, pack: Pack) {
         if is_used {
-            self.0 |= 1 << pack as u8;
+            self.0 |= 1 << pack as u16;
         }
     }
 }
@@ -111,7 +113,7 @@ pub(super) const STATUS: [Column; 23] = [
 ];
 
 /// What the client asked for. In the order of [`super::Sheet`].
-pub(super) const BODY: [Column; 12] = [
+pub(super) const BODY: [Column; 14] = [
     column(Pack::Always, "seq", "bigint"),
     column(Pack::Always, "type", "text"),
     column(Pack::Always, "queue", "text"),
@@ -124,6 +126,8 @@ pub(super) const BODY: [Column; 12] = [
     column(Pack::Client, "options", "text").cast("::json"),
     column(Pack::Client, "meta", "text").cast("::json"),
     column(Pack::Client, "extra", "text").cast("::json"),
+    column(Pack::Limit, "limit_key", "text"),
+    column(Pack::Limit, "ordering_key", "text"),
 ];
 
 /// Stores new jobs, one per element of the arrays.
@@ -172,8 +176,9 @@ pub(crate) fn rewrite(packs: Packs) -> String {
 fn overwrite<'c, I: Iterator<Item = &'c Column> + Clone>(columns: impl Fn() -> I, packs: Packs) -> String {
     let written = list(columns().skip(1), |column| format!("{} = {}", column.name, value(column, packs)));
     let arrays = arrays(columns(), packs);
+    // Whoever changes may have room.
     format!(
-        "UPDATE hapax.jobs AS j SET {written} FROM {arrays} WHERE j.id = u.id AND j.id = ANY ($1::uuid[])"
+        "UPDATE hapax.jobs AS j SET {written}, held = false FROM {arrays} WHERE j.id = u.id AND j.id = ANY ($1::uuid[])"
     )
 }
 
@@ -228,6 +233,7 @@ mod tests {
             .filter(|word| !word.starts_with("--"))
             .collect();
         let mut written: Vec<&str> = STATUS.iter().chain(&BODY).map(|column| column.name).collect();
+        written.push("held");
         declared.sort_unstable();
         written.sort_unstable();
         assert_eq!(written, declared);

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use hapax_core::{Job, Rules, Spec, Timestamp, next_due};
+use hapax_core::{Job, OrderingKey, Rules, Spec, Timestamp, next_due};
 use hapax_store::desk::{Numbered, PROVISIONAL};
+use hapax_store::record::ledger::Held;
 use hapax_store::record::{failures, ledger, millis, options, phase, policy};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -50,6 +51,8 @@ struct Body<'j> {
     args: Vec<&'j str>,
     meta: Vec<Option<&'j str>>,
     extra: Vec<Option<&'j str>>,
+    limit_key: Vec<Option<&'j str>>,
+    ordering_key: Vec<Option<&'j str>>,
 }
 
 #[derive(Debug, Default)]
@@ -160,8 +163,23 @@ impl<'j> Body<'j> {
             reentered_beside: _,
             released: _,
             first_start: _,
+            progress: _,
+            checkpoint: _,
+            begun_at: _,
         } = job;
-        let Spec { kind, queue, priority, args, meta, unique, extra, scheduled_at, .. } = &**spec;
+        let Spec {
+            kind,
+            queue,
+            priority,
+            args,
+            meta,
+            unique,
+            extra,
+            scheduled_at,
+            rate_limit,
+            ordering_key,
+            ..
+        } = &**spec;
         let unless_empty = |text: &'j str| Some(text).filter(|text| *text != "{}");
         self.seq.push(number(*seq));
         self.kind.push(kind.as_str());
@@ -176,6 +194,8 @@ impl<'j> Body<'j> {
         self.args.push(args.as_str());
         self.meta.push(unless_empty(meta.as_str()));
         self.extra.push(unless_empty(extra.as_str()));
+        self.limit_key.push(rate_limit.as_deref().map(|limit| limit.key.as_str()));
+        self.ordering_key.push(ordering_key.as_ref().map(OrderingKey::as_str));
     }
 
     fn params(&self) -> Params<'_> {
@@ -192,8 +212,25 @@ impl<'j> Body<'j> {
             args,
             meta,
             extra,
+            limit_key,
+            ordering_key,
         } = self;
-        vec![seq, kind, queue, priority, created_at, args, key, policy, scheduled_at, options, meta, extra]
+        vec![
+            seq,
+            kind,
+            queue,
+            priority,
+            created_at,
+            args,
+            key,
+            policy,
+            scheduled_at,
+            options,
+            meta,
+            extra,
+            limit_key,
+            ordering_key,
+        ]
     }
 
     /// Notes what the last row needs.
@@ -201,6 +238,7 @@ impl<'j> Body<'j> {
         packs.add_if(is_given(&self.key) || is_given(&self.policy), Pack::Key);
         let texts = is_given(&self.options) || is_given(&self.meta) || is_given(&self.extra);
         packs.add_if(texts || is_given(&self.scheduled_at), Pack::Client);
+        packs.add_if(is_given(&self.limit_key) || is_given(&self.ordering_key), Pack::Limit);
     }
 }
 
@@ -225,6 +263,9 @@ impl<'j> Status<'j> {
             reentered_beside,
             released,
             first_start,
+            progress,
+            checkpoint,
+            begun_at,
         } = job;
         let after = job.waits_for();
         let phase::Columns {
@@ -260,7 +301,14 @@ impl<'j> Status<'j> {
         self.reentered_beside.push(reentered_beside.map(uuid));
         self.result.push(result);
         self.errors.push(failures::write(history));
-        self.ledger.push(ledger::write(ledger, released.as_ref(), *first_start));
+        self.ledger.push(ledger::write(Held {
+            ledger,
+            released: released.as_ref(),
+            first_start: *first_start,
+            progress: progress.as_ref(),
+            checkpoint: checkpoint.as_ref(),
+            begun_at: *begun_at,
+        }));
         self.due_at.push(moment(next_due(job, rules)));
     }
 

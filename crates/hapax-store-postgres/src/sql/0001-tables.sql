@@ -3,7 +3,8 @@
 CREATE TYPE hapax.state AS ENUM
     ('scheduled', 'available', 'pending', 'active', 'retryable', 'completed', 'cancelled', 'discarded');
 
--- Places: in the order of acceptance (seq), and among all that ever became available (turn).
+-- Places: in the order of acceptance (seq), and among all that ever became available (turn: twice the number that was drawn, or
+-- one more for those who joined that turn).
 CREATE SEQUENCE hapax.numbers;
 
 -- Without CHECKs: PostgreSQL reads them anew for every statement, which takes as long as storing several jobs. Whoever
@@ -45,11 +46,20 @@ CREATE TABLE hapax.jobs (
     result           json,       -- as sent
     errors           json,       -- the newest failures
     ledger           json,       -- the duplicates that it turned away, how it lost its key, when it was to start
-    due_at           bigint      -- when something happens to it by itself
+    due_at           bigint,     -- when something happens to it by itself
+    limit_key        text COLLATE "C",  -- the rate limit that it shares
+    ordering_key     text COLLATE "C",  -- the line in which it stands
+    -- Available, but out of line, because its rate limit leaves no room. Whoever writes the row brings it back.
+    held             boolean     NOT NULL DEFAULT false
 );
 
--- The line of a queue: who is next.
-CREATE INDEX jobs_line ON hapax.jobs (queue, priority DESC, turn) WHERE state = 'available';
+-- The line of a queue: who is next, and who is held back.
+CREATE INDEX jobs_line ON hapax.jobs (queue, held, priority DESC, turn, seq) WHERE state = 'available';
+-- The lines of a rate limit; its jobs that run; its jobs that live, the newest last.
+CREATE INDEX jobs_limit_lines ON hapax.jobs (limit_key, queue, held, priority DESC, turn)
+    WHERE limit_key IS NOT NULL AND state = 'available';
+CREATE INDEX jobs_limit_active ON hapax.jobs (limit_key) WHERE limit_key IS NOT NULL AND state = 'active';
+CREATE INDEX jobs_limit_live ON hapax.jobs (limit_key, seq) WHERE limit_key IS NOT NULL AND state < 'completed';
 -- What happens by itself, the most overdue first.
 CREATE INDEX jobs_due ON hapax.jobs (due_at, seq) WHERE due_at IS NOT NULL;
 -- Who carries a key: those that live, and those that have ended, the newest first.
@@ -62,6 +72,9 @@ CREATE INDEX jobs_held ON hapax.jobs ((CASE WHEN key IS NOT NULL AND state < 'co
     WHERE CASE WHEN key IS NOT NULL AND state < 'completed' THEN seq END IS NOT NULL;
 -- Who waits for the end of another.
 CREATE INDEX jobs_successors ON hapax.jobs (after) WHERE after IS NOT NULL;
+-- Lines of jobs with an ordering key that have not ended: those who wait for another by when they joined it, last one first.
+CREATE INDEX jobs_orders ON hapax.jobs (queue, ordering_key, (CASE WHEN after IS NULL THEN 0 ELSE turn END) DESC)
+    WHERE state < 'completed' AND ordering_key IS NOT NULL;
 -- The dead-letter list.
 CREATE INDEX jobs_dead_letters ON hapax.jobs (at DESC, id DESC) WHERE dead_letter;
 
@@ -87,6 +100,22 @@ CREATE INDEX tallies_queue ON hapax.tallies (queue, id);
 -- Queues that give out no jobs.
 CREATE TABLE hapax.pauses (
     queue text PRIMARY KEY
+);
+
+-- Named things beside the jobs: recurring jobs, workflows, settings.
+CREATE TABLE hapax.entries (
+    register text   NOT NULL,
+    name     text   COLLATE "C" NOT NULL,
+    body     text   NOT NULL,  -- JSON, as written
+    due_at   bigint,           -- when something happens to it by itself
+    PRIMARY KEY (register, name)
+);
+CREATE INDEX entries_due ON hapax.entries (due_at) WHERE due_at IS NOT NULL;
+
+-- Jobs of workflows that ended in a transaction of a user, and jobs that made room for others with the same rate limit: what
+-- follows from that is left to the servers.
+CREATE TABLE hapax.ends (
+    job uuid PRIMARY KEY
 );
 
 -- Answers to requests with an Idempotency-Key.

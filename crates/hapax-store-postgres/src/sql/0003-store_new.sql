@@ -36,7 +36,7 @@ BEGIN
         scheduled_at, options, meta, extra, attempt, fence, dead_letter
     )
     SELECT
-        u.id, u.state::hapax.state, coalesce(u.turn, u.seq), u.enqueued_at, u.at, u.due_at, u.seq, u.type, u.queue,
+        u.id, u.state::hapax.state, coalesce(u.turn, u.seq * 2), u.enqueued_at, u.at, u.due_at, u.seq, u.type, u.queue,
         u.priority, u.created_at, u.args::json, u.key, u.policy::json, u.scheduled_at, u.options::json, u.meta::json,
         u.extra::json, 0, 0, false
     FROM (

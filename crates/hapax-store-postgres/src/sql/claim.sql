@@ -2,10 +2,12 @@
 -- expired. Those beyond the bytes that a claim may carry are left out; their locks are let go with the transaction.
 -- The columns are read where the lock is taken: a row may be newer than the statement.
 WITH line AS MATERIALIZED (
-    SELECT {columns}, octet_length(j.args::text) + coalesce(octet_length(j.meta::text), 0) AS bytes
+    SELECT {columns}, octet_length(j.args::text) + coalesce(octet_length(j.meta::text), 0)
+        + coalesce(octet_length(j.extra::text), 0) AS bytes
     FROM hapax.jobs j
-    WHERE j.queue = $1 AND j.state = 'available' AND NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = $1)
-    ORDER BY j.priority DESC, j.turn
+    WHERE j.queue = $1 AND NOT j.held AND j.state = 'available'
+        AND NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = $1){unlimited}
+    ORDER BY j.priority DESC, j.turn, j.seq
     LIMIT $2::bigint + (
         SELECT count(*) FROM (
             -- By what is due, which is little: not by the line, which may be long.
@@ -17,6 +19,6 @@ WITH line AS MATERIALIZED (
     )
     FOR UPDATE SKIP LOCKED
 )
-SELECT c.* FROM (SELECT l.*, sum(l.bytes) OVER (ORDER BY l.priority DESC, l.turn) - l.bytes AS before FROM line l) c
+SELECT c.* FROM (SELECT l.*, sum(l.bytes) OVER (ORDER BY l.priority DESC, l.turn, l.seq) - l.bytes AS before FROM line l) c
 WHERE c.before < $3::bigint
-ORDER BY c.priority DESC, c.turn
+ORDER BY c.priority DESC, c.turn, c.seq

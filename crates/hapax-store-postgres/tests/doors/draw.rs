@@ -64,6 +64,13 @@ const ARGS: &[&str] = &[
     r#"{"u": {"b": 1, "a": 0.000001, "": -1.5e-9}}"#,
 ];
 
+const TIME_LIMITS: [(&str, &[&str]); 4] = [
+    ("total_timeout", &["5", "\"PT1H\"", "3600"]),
+    ("enqueue_ttl", &["60", "\"PT2M\"", "1"]),
+    ("heartbeat_timeout", &["30", "\"PT1M\"", "1"]),
+    ("grace_period", &["0", "\"PT0S\"", "5"]),
+];
+
 /// A job of the right form.
 pub(crate) fn job(draw: &mut Draw) -> Map<String, Value> {
     let mut job = Map::new();
@@ -105,6 +112,11 @@ pub(crate) fn job(draw: &mut Draw) -> Map<String, Value> {
     if draw.percent(8) {
         put("visibility_timeout", draw.json(&["5", "\"PT10S\"", "\"PT1M\""]));
     }
+    for (name, spans) in TIME_LIMITS {
+        if draw.percent(8) {
+            put(name, draw.json(spans));
+        }
+    }
     if draw.percent(8) {
         put("tags", draw.json(&["[]", r#"["a"]"#, r#"["a", "b"]"#]));
     }
@@ -129,6 +141,19 @@ pub(crate) fn job(draw: &mut Draw) -> Map<String, Value> {
         put("pending", json!(true));
     }
     job
+}
+
+/// A limit that leaves room for everybody: keys that take turns, and some that do not.
+pub(crate) fn rate_limit(draw: &mut Draw) -> Value {
+    let mut limit = json!({"key": draw.of(&["t1", "t2", "t3"])});
+    if draw.percent(80) {
+        limit["share"] = json!(draw.of(&["fair", "fair", "fair", "line"]));
+    }
+    if draw.percent(20) {
+        limit["rate"] = json!({"limit": 1_000_000, "period": draw.of(&["PT1M", "PT1H30M"])});
+        limit["concurrency"] = json!(1_000_000);
+    }
+    limit
 }
 
 fn retry(draw: &mut Draw) -> Value {
@@ -267,8 +292,16 @@ const JUNK: &[&str] = &[
 pub(crate) fn damage(draw: &mut Draw, job: &mut Map<String, Value>) {
     match draw.below(4) {
         0 => {
-            let name =
-                draw.of(&["rate_limit", "debounce", "priority", "id", "specversion", "options", "tags"]);
+            let name = draw.of(&[
+                "total_timeout",
+                "grace_period",
+                "debounce",
+                "priority",
+                "id",
+                "specversion",
+                "options",
+                "tags",
+            ]);
             job.insert(name.to_owned(), draw.json(JUNK));
         }
         1 => {

@@ -4,10 +4,13 @@
 mod draw;
 mod isolation;
 mod keys;
+mod lines;
 mod named;
 mod post;
 mod random;
 mod rig;
 mod roles;
 mod said;
+mod shares;
 mod wake;
+mod zeros;

@@ -18,7 +18,7 @@ impl Post {
     /// The status and the body of the answer.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: hapax.test\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: hapax\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         let stream = self.0.get_mut();

@@ -69,10 +69,14 @@ impl Walk {
     }
 
     fn enqueue(&mut self) {
-        let job = self.job();
+        let mut job = self.job();
+        let by_server = self.draw.percent(30);
+        // Only servers take limits, but what SQL does to such jobs keeps their order.
+        if by_server && self.draw.percent(60) {
+            job["rate_limit"] = draw::rate_limit(&mut self.draw);
+        }
         let job = job.to_string();
-        let said =
-            if self.draw.percent(30) { self.rig.enqueue_by_server(&job) } else { self.rig.enqueue(&job) };
+        let said = if by_server { self.rig.enqueue_by_server(&job) } else { self.rig.enqueue(&job) };
         self.count(&said);
         if let Some(id) = said.at("/job/id").and_then(Value::as_str) {
             self.rig.compare(id.parse().unwrap());

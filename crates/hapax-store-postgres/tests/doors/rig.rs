@@ -76,6 +76,7 @@ pub(crate) fn serve(runtime: &Runtime, store: &Arc<dyn Store>, clock: Arc<dyn Cl
         listen: "127.0.0.1:0".parse().unwrap(),
         keys: Vec::new(),
         conformance: false,
+        entrance: hapax_http::Entrance::default(),
         limits: Limits::default(),
         backend: "test",
         durable: false,
@@ -180,9 +181,18 @@ impl Rig {
 
     /// Enqueues over HTTP in both stores: what a server wrote, SQL has to understand later.
     pub(crate) fn enqueue_by_server(&mut self, job: &str) -> Said {
-        let said = self.http("POST", "/ojs/v1/jobs", job);
-        let other = Said::over_http(self.other_post.send("POST", "/ojs/v1/jobs", job));
-        assert_eq!(other, said, "PostgreSQL left, the reference right, for {job}");
+        self.by_server("/ojs/v1/jobs", job)
+    }
+
+    /// A failure that is told over HTTP in both stores.
+    pub(crate) fn fail_by_server(&mut self, body: &str) -> Said {
+        self.by_server("/ojs/v1/workers/nack", body)
+    }
+
+    fn by_server(&mut self, path: &str, body: &str) -> Said {
+        let said = self.http("POST", path, body);
+        let other = Said::over_http(self.other_post.send("POST", path, body));
+        assert_eq!(other, said, "PostgreSQL left, the reference right, for {body}");
         said
     }
 
@@ -236,9 +246,10 @@ impl Rig {
             worker: None,
             token,
             visibility_timeout: None,
+            tenant: None,
         };
-        let [memory, postgres] =
-            [&self.memory, &self.postgres].map(|store| ids(&wait(store.claim(claim.clone())).unwrap()));
+        let [memory, postgres] = [&self.memory, &self.postgres]
+            .map(|store| ids(&wait(store.claim(claim.clone())).unwrap().changes));
         assert_eq!(postgres, memory, "jobs wait in one order");
         let active = memory.into_iter().rfind(|(_, state)| *state == "active" || *state == "completed");
         active.map(|(id, _)| (id, token.to_string()))
@@ -293,7 +304,7 @@ impl Rig {
 fn ids(changes: &[Change]) -> Vec<(JobId, &'static str)> {
     let id = |change: &Change| match change {
         Change::To { job, .. } => (job.id, job.state().name()),
-        Change::Removed { job } => (job.id, "removed"),
+        Change::Removed { job, .. } => (job.id, "removed"),
     };
     changes.iter().map(id).collect()
 }

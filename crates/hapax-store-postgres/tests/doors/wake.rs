@@ -31,7 +31,7 @@ fn town(schema: &str) -> Town {
     let (tell, heard) = channel();
     let tell = std::sync::Mutex::new(tell);
     // Nobody hears any more when the test is over.
-    store.listen(Arc::new(move |queue| drop(tell.lock().unwrap().send(queue.as_str().to_owned()))));
+    store.listen(Arc::new(move |queue, _| drop(tell.lock().unwrap().send(queue.as_str().to_owned()))));
     Town { database, store, heard }
 }
 

@@ -2,7 +2,8 @@
 
 use hapax_core::unique::{Key, Uniqueness};
 use hapax_core::{
-    Delivery, Incoming, JobId, JobType, Json, Priority, QueueName, RetryPolicy, Spec, Timestamp,
+    Delivery, Incoming, JobId, JobType, Json, KeptFor, Priority, QueueName, RetryPolicy, Spec, TimeLimits,
+    Timestamp,
 };
 use hapax_store::{Action, Op};
 
@@ -20,13 +21,27 @@ pub(crate) fn incoming(now: Timestamp, n: u8, unique: Option<(Key, Uniqueness)>)
         expires_at: None,
         timeout: None,
         visibility_timeout: None,
+        limits: TimeLimits::default(),
         retry: RetryPolicy::default(),
         unique: unique.as_ref().map(|(_, uniqueness)| uniqueness.clone()),
         delivery: Delivery::AtLeastOnce,
+        kept_for: KeptFor::default(),
+        rate_limit: None,
+        ordering_key: None,
+        workflow: None,
         extra: Json::empty_object(),
     };
     let key = unique.map(|(key, _)| key);
-    Incoming { id: JobId::new(now, [n; 10]), spec, key, pending: false, request_id: None }
+    Incoming {
+        id: JobId::new(now, [n; 10]),
+        spec: Box::new(spec),
+        key,
+        pending: false,
+        after: None,
+        bound: None,
+        barred: None,
+        request_id: None,
+    }
 }
 
 pub(crate) fn enqueue(now: Timestamp, incoming: Incoming) -> Op {

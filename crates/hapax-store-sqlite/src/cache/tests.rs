@@ -22,6 +22,7 @@ fn failure(message: &str, details: &str, line: &str) -> Failure {
         retryable: None,
         details: Some(Json::from_trusted(details)),
         backtrace: vec![line.into()],
+        overrun: None,
     }
 }
 

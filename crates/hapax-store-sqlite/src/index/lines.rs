@@ -1,18 +1,17 @@
-//! Lines: the available jobs of each queue, next one first.
+//! Places in line.
 
-use std::collections::{BTreeMap, HashMap};
+use hapax_core::Priority;
+use hapax_store::lines;
 
-use hapax_core::{Priority, QueueName};
-
-use super::Facts;
 use crate::row::{Seq, Turn};
 
 /// A place in line in one word: the higher priority first, then the lower turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank(u64);
 
-/// A million turns a second for two thousand years.
+/// A million turns a second for a thousand years.
 const TURN_BITS: u32 = 56;
+const TURN_MAX: u64 = (1 << TURN_BITS) - 1;
 
 impl Rank {
     pub(super) fn new(priority: Priority, turn: Turn) -> Rank {
@@ -21,46 +20,27 @@ impl Rank {
     }
 }
 
-/// One line per queue.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Lines(HashMap<QueueName, BTreeMap<Rank, Seq>>);
+/// A place and whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place(pub(crate) Rank, pub(crate) Seq);
 
-impl Lines {
-    pub(super) fn replace(&mut self, before: Option<&Facts<'_>>, after: Option<&Facts<'_>>) {
-        let place = |facts: &Facts<'_>| facts.rank.map(|rank| (rank, facts.seq));
-        let (old, new) = (before.and_then(place), after.and_then(place));
-        if old == new && before.map(|facts| facts.queue) == after.map(|facts| facts.queue) {
-            return;
-        }
-        if let (Some(facts), Some((rank, _))) = (before, old)
-            && let Some(line) = self.0.get_mut(facts.queue)
-        {
-            line.remove(&rank);
-            if line.is_empty() {
-                self.0.remove(facts.queue);
-            }
-        }
-        if let (Some(facts), Some((rank, seq))) = (after, new) {
-            match self.0.get_mut(facts.queue) {
-                Some(line) => drop(line.insert(rank, seq)),
-                None => drop(self.0.insert(facts.queue.clone(), BTreeMap::from([(rank, seq)]))),
-            }
-        }
+impl lines::Place for Place {
+    fn turn(self) -> u64 {
+        self.0.0 & TURN_MAX
     }
 
-    /// How many jobs wait there.
-    pub(crate) fn len(&self, queue: &QueueName) -> usize {
-        self.0.get(queue).map_or(0, BTreeMap::len)
-    }
-
-    /// The job whose turn it is.
-    pub(crate) fn first(&self, queue: &QueueName) -> Option<Seq> {
-        self.0.get(queue)?.first_key_value().map(|(_, seq)| *seq)
+    fn at(self, turn: u64) -> Place {
+        Place(Rank(self.0.0 & !TURN_MAX | turn.min(TURN_MAX)), Seq::MIN)
     }
 }
 
+/// The available jobs of each queue, next one first.
+pub(crate) type Lines = lines::Lines<Place>;
+
 #[cfg(test)]
 mod tests {
+    use hapax_store::lines::Place as _;
+
     use super::*;
 
     #[test]
@@ -69,5 +49,9 @@ mod tests {
         assert!(rank(100, 9) < rank(99, 1));
         assert!(rank(0, 9) < rank(-1, 1));
         assert!(rank(-100, 1) < rank(-100, 2));
+        let place = Place(rank(5, 9), 3);
+        assert!(place.at(0) < Place(rank(5, 1), 0) && place.at(0) > Place(rank(6, 9), 0));
+        assert!(place.band().contains(&place) && !place.band().contains(&Place(rank(4, 9), 3)));
+        assert_eq!((place.turn(), place.at(7)), (9, Place(rank(5, 7), Seq::MIN)));
     }
 }

@@ -1,9 +1,10 @@
 //! The part of the indexes that readers share: ids, keys, dead letters, queues and their counts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use hapax_core::{JobId, QueueName, Timestamp};
+use hapax_store::sharers::Sharers;
 use hapax_store::{Counts, DeadLetterQuery, HeldQuery, Page, QueueFacts, QueueQuery, Totals};
 
 use super::Facts;
@@ -15,12 +16,14 @@ use crate::row::Seq;
 /// Held under a lock for moments only.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Visible {
-    /// With the standard hasher: ids may come from clients, who must not choose where they collide.
-    ids: HashMap<JobId, Seq>,
+    /// In order, since lists run in the order of ids. Ids begin with the moment at which they were made, so that jobs that
+    /// come and go one after the other are neighbours here.
+    ids: BTreeMap<JobId, Seq>,
     keys: Keys,
     held: Held,
     dead_letters: DeadLetters,
     queues: BTreeMap<QueueName, Queue>,
+    sharers: Sharers<Seq>,
     /// But for the keys that are held, which are counted where they are listed.
     totals: Totals,
 }
@@ -58,6 +61,7 @@ impl Visible {
         }
         self.keys.replace(before, after);
         self.held.replace(before, after);
+        self.sharers.replace(before.and_then(Facts::sharer), after.and_then(Facts::sharer));
         if let Some(facts) = before {
             self.uncount(facts);
         }
@@ -85,7 +89,19 @@ impl Visible {
     }
 
     pub(crate) fn seq_of(&self, id: JobId) -> Option<Seq> {
+        // New jobs ask whether their id is taken, and it is newer than all others.
+        if self.ids.last_key_value().is_none_or(|(newest, _)| *newest < id) {
+            return None;
+        }
         self.ids.get(&id).copied()
+    }
+
+    pub(crate) fn sharers(&self) -> &Sharers<Seq> {
+        &self.sharers
+    }
+
+    pub(super) fn ids(&self) -> &BTreeMap<JobId, Seq> {
+        &self.ids
     }
 
     pub(super) fn keys(&self) -> &Keys {

@@ -24,6 +24,7 @@ fn a_step_weighs_what_it_leaves_behind() {
         retryable: None,
         details: Some(Json::from_trusted("{}")),
         backtrace: vec!["here".into(), "there".into()],
+        rate_limit_until: None,
         aliases: Vec::new(),
         directive: Directive::Policy,
     };

@@ -61,6 +61,9 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         reentered_beside: _,
         released: _,
         first_start: _,
+        progress: _,
+        checkpoint: _,
+        begun_at: _,
     } = job;
     let Spec { kind, queue, priority, args, meta, unique, extra, .. } = &**spec;
     let cells: [&dyn ToSql; 12] = [

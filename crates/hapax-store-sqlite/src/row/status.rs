@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hapax_core::{History, Job, JobId, Phase, State, Timestamp};
-use hapax_store::record::ledger::{self, Holding};
+use hapax_store::record::ledger::{self, Held, Holding};
 use hapax_store::record::phase::{self, Damage};
 use hapax_store::record::{failures, millis};
 use rusqlite::{Row, Statement, ToSql};
@@ -43,10 +43,14 @@ const COLUMNS: &[&str] = &[
 pub(super) const SELECT: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
      started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
      reentered_beside, result, errors, ledger FROM status WHERE seq = ?1";
-/// The large columns come last in the table, so their pages are not even read.
+/// The large columns come last in the table, so their pages are not even read; but from when the limits on the time of
+/// a job count is part of when it is due.
 pub(super) const SCAN: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
      started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
-     reentered_beside, NULL, NULL, NULL FROM status ORDER BY seq";
+     reentered_beside, NULL, NULL, \
+     CASE WHEN state NOT IN ('completed', 'cancelled', 'discarded') AND ledger IS NOT NULL \
+         THEN json_object('begun_at', ledger ->> '$.begun_at') END \
+     FROM status ORDER BY seq";
 /// Everything there is, for whoever carries it elsewhere.
 pub(super) const ALL: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
      started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
@@ -81,11 +85,22 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         reentered_beside,
         released,
         first_start,
+        progress,
+        checkpoint,
+        begun_at,
     } = job;
     let state = phase.state().name();
     let phase::Columns { at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, result } =
         phase::write(phase);
     let moment = |at: Option<Timestamp>| at.map(Timestamp::millis);
+    let held = Held {
+        ledger,
+        released: released.as_ref(),
+        first_start: *first_start,
+        progress: progress.as_ref(),
+        checkpoint: checkpoint.as_ref(),
+        begun_at: *begun_at,
+    };
     let cells: [&dyn ToSql; 21] = [
         seq,
         &state,
@@ -108,7 +123,7 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         &reentered_beside.as_ref().map(|id| id.bytes().as_slice()),
         &result.as_deref(),
         &failures::write(history),
-        &ledger::write(ledger, released.as_ref(), *first_start),
+        &ledger::write(held),
     ];
     statement.execute(cells.as_slice()).map_err(Fault::of("write a row of status")).map(drop)
 }
@@ -179,7 +194,7 @@ impl Status {
             retry_delay,
             reentered_beside,
             history,
-            holding: Holding { ledger, released, first_start },
+            holding: Holding { ledger, released, first_start, progress, checkpoint, begun_at },
         } = self;
         debug_assert_eq!(seq, own_seq, "two halves of one job");
         let job = Job {
@@ -199,6 +214,9 @@ impl Status {
             reentered_beside,
             released,
             first_start,
+            progress,
+            checkpoint,
+            begun_at,
         };
         Stored { seq, turn, job }
     }

@@ -27,7 +27,7 @@ pub(crate) fn empty() -> Connection {
 
 pub(crate) fn open(db: &Connection) -> Tables<'_> {
     let (index, last) = rebuild(db, &rules()).unwrap();
-    Tables::new(db, rules(), index, last).unwrap()
+    Tables::new(db, rules(), index, last, Arc::new(hapax_store::NoOutbox)).unwrap()
 }
 
 proptest! {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hapax_core::unique::{Anchor, Key, Strategy, UniquePolicy};
 use hapax_core::{
-    Claimant, Delivery, Event, GivenTime, Incoming, JobId, JobType, Json, LeaseToken, Priority, QueueName,
-    RetryPolicy, Spec, StateSet, Timestamp,
+    Claimant, Delivery, Event, GivenTime, Incoming, JobId, JobType, Json, KeptFor, LeaseToken, Priority,
+    QueueName, RetryPolicy, Spec, StateSet, TimeLimits, Timestamp,
 };
 use hapax_store::{Action, Claim, Op};
 
@@ -36,9 +36,14 @@ pub(crate) fn spec() -> Spec {
         expires_at: None,
         timeout: None,
         visibility_timeout: None,
+        limits: TimeLimits::default(),
         retry: RetryPolicy::default(),
         unique: None,
         delivery: Delivery::AtLeastOnce,
+        kept_for: KeptFor::default(),
+        rate_limit: None,
+        ordering_key: None,
+        workflow: None,
         extra: Json::empty_object(),
     }
 }
@@ -58,7 +63,16 @@ pub(crate) fn policy(
 }
 
 pub(crate) fn incoming(n: u64, spec: Spec) -> Incoming {
-    Incoming { id: id(n), spec, key: None, pending: false, request_id: None }
+    Incoming {
+        id: id(n),
+        spec: Box::new(spec),
+        key: None,
+        pending: false,
+        after: None,
+        bound: None,
+        barred: None,
+        request_id: None,
+    }
 }
 
 pub(crate) fn unique(n: u64, key: &str, spec: Spec) -> Incoming {
@@ -85,5 +99,6 @@ pub(crate) fn claim(now: Timestamp, queues: &[&str], count: usize, token: u8) ->
         worker: None,
         token: LeaseToken::new([token; 16]),
         visibility_timeout: None,
+        tenant: None,
     }
 }

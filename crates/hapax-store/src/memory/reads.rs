@@ -2,10 +2,14 @@
 
 use std::ops::Bound;
 
-use hapax_core::{Job, QueueName};
+use hapax_core::limit::LimitKey;
+use hapax_core::{Job, QueueName, State};
 
 use super::contents::Contents;
-use crate::{DeadLetterQuery, Page, QueueFacts, QueueQuery, Totals};
+use super::ground::readable;
+use crate::record::limit as record;
+use crate::sharers::{LimitFacts, LimitPage, LimitQuery, Shared, merged};
+use crate::{DeadLetterQuery, Page, QueueFacts, QueueQuery, Totals, limit};
 
 impl Contents {
     pub(super) fn dead_letters(&self, query: &DeadLetterQuery) -> Page<Job> {
@@ -28,6 +32,33 @@ impl Contents {
 
     pub(super) fn queue(&self, name: &QueueName) -> Option<QueueFacts> {
         self.queues.get(name).map(|queue| queue.facts(name))
+    }
+
+    /// A rate limit, if somebody has it or something is remembered of it.
+    pub(super) fn limit(&self, key: LimitKey) -> Option<LimitFacts> {
+        let shared = self.sharers.of(&key);
+        let entry = self.entries.get(&limit::key(&key));
+        if shared.is_none() && entry.is_none() {
+            return None;
+        }
+        let newest = shared.and_then(Shared::newest).and_then(|seq| self.at(seq));
+        Some(LimitFacts {
+            active: match key.limited_queue() {
+                Some(queue) => self.queues.get(&queue).map_or(0, |queue| queue.counts.of(State::Active)),
+                None => shared.map_or(0, |shared| shared.active),
+            },
+            available: shared.map_or(0, |shared| shared.available),
+            newest: newest.and_then(|job| job.spec.rate_limit.as_deref().cloned()),
+            memory: entry.map(|written| readable(record::read(&written.body))).unwrap_or_default(),
+            key,
+        })
+    }
+
+    pub(super) fn limits(&self, query: &LimitQuery) -> LimitPage {
+        let LimitQuery { after, limit } = query;
+        let jobs = self.sharers.keys_after(after.as_ref()).cloned();
+        let (keys, has_more) = merged(jobs, self.entries.limits_after(after.as_ref()), *limit);
+        LimitPage { limits: keys.into_iter().filter_map(|key| self.limit(key)).collect(), has_more }
     }
 
     pub(super) fn totals(&self) -> Totals {

@@ -16,6 +16,8 @@ pub struct Census {
     pub queues: u64,
     /// Jobs in every state.
     pub jobs: u64,
+    /// Named things beside the jobs.
+    pub entries: u64,
     /// Remembered answers.
     pub memos: u64,
 }
@@ -23,22 +25,24 @@ pub struct Census {
 impl Census {
     /// All of them.
     pub fn total(self) -> u64 {
-        let Census { queues, jobs, memos } = self;
-        queues + jobs + memos
+        let Census { queues, jobs, entries, memos } = self;
+        queues + jobs + entries + memos
     }
 
     fn add(&mut self, item: &Item) {
         match item {
             Item::Queue(_) => self.queues += 1,
             Item::Job(_) => self.jobs += 1,
+            Item::Entry(_) => self.entries += 1,
             Item::Memo(..) => self.memos += 1,
         }
     }
 
     pub(super) fn write(self, line: &mut Object) {
-        let Census { queues, jobs, memos } = self;
+        let Census { queues, jobs, entries, memos } = self;
         line.number("queues", queues);
         line.number("jobs", jobs);
+        line.number("entries", entries);
         line.number("memos", memos);
     }
 
@@ -46,21 +50,23 @@ impl Census {
         Ok(Census {
             queues: members.needed_number("queues")?,
             jobs: members.needed_number("jobs")?,
+            entries: members.needed_number("entries")?,
             memos: members.needed_number("memos")?,
         })
     }
 }
 
 impl fmt::Display for Census {
-    /// `2 queues, 1 job and 0 remembered answers`.
+    /// `2 queues, 1 job, 3 entries and 0 remembered answers`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Census { queues, jobs, memos } = *self;
+        let Census { queues, jobs, entries, memos } = *self;
         let s = |number: u64| if number == 1 { "" } else { "s" };
         write!(
             f,
-            "{queues} queue{}, {jobs} job{} and {memos} remembered answer{}",
+            "{queues} queue{}, {jobs} job{}, {entries} {} and {memos} remembered answer{}",
             s(queues),
             s(jobs),
+            if entries == 1 { "entry" } else { "entries" },
             s(memos)
         )
     }

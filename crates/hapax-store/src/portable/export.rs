@@ -17,7 +17,7 @@ pub trait Source {
     /// How many things it holds.
     fn census(&mut self) -> Result<Census, ExportError>;
 
-    /// Shows all of them: queues by name, jobs by `seq`, memos by `since` and name, names by their bytes.
+    /// Shows all of them: queues by name, jobs by `seq`, entries by register and name, memos by `since` and name, names by their bytes.
     fn show(&mut self, take: &mut dyn FnMut(Item) -> Result<(), ExportError>) -> Result<(), ExportError>;
 }
 

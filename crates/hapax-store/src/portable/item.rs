@@ -3,6 +3,7 @@
 use std::str;
 use std::sync::Arc;
 
+use hapax_core::json::{self, Limits};
 use hapax_core::{QueueName, Timestamp};
 
 use super::census::{Census, Seal};
@@ -10,12 +11,15 @@ use super::members::{Members, wrong};
 use super::object::Object;
 use super::{LineFault, hex, job};
 use crate::desk::{Kept, Numbered};
-use crate::{MemoKey, Remembered};
+use crate::{Entry, EntryKey, MemoKey, Register, Remembered, Written, workflow};
 
 const QUEUE: &str = "queue";
 const JOB: &str = "job";
+const ENTRY: &str = "entry";
 const MEMO: &str = "memo";
 const END: &str = "end";
+/// A recurring job carries a whole request in its entry.
+const BODY_LIMITS: Limits = Limits { depth_max: Limits::DEFAULT.depth_max + 8 };
 /// What HTTP has.
 const STATUS: std::ops::RangeInclusive<u16> = 100..=599;
 
@@ -26,6 +30,8 @@ pub enum Item {
     Queue(Queue),
     /// A job with its places.
     Job(Box<Numbered>),
+    /// A named thing beside the jobs.
+    Entry(Entry),
     /// A remembered answer and its name.
     Memo(MemoKey, Kept),
 }
@@ -61,6 +67,15 @@ impl Item {
                 line.text("kind", JOB);
                 job::write(line, stored);
             }
+            Item::Entry(Entry { key: EntryKey { register, name }, written: Written { body, due_at } }) => {
+                line.text("kind", ENTRY);
+                line.text("register", register.name());
+                line.text("name", name);
+                line.text("body", body);
+                if let Some(at) = due_at {
+                    line.number("due_at", at.millis());
+                }
+            }
             Item::Memo(MemoKey(name), kept) => {
                 line.text("kind", MEMO);
                 write_memo(line, name, kept);
@@ -82,6 +97,7 @@ impl Line {
         let line = match &*kind {
             QUEUE => Line::Item(Item::Queue(read_queue(&mut members)?)),
             JOB => Line::Item(Item::Job(Box::new(job::read(&mut members)?))),
+            ENTRY => Line::Item(Item::Entry(read_entry(&mut members)?)),
             MEMO => Line::Item(read_memo(&mut members)?),
             END => Line::End(read_end(&mut members)?),
             _ => return Err(LineFault::Kind),
@@ -97,6 +113,20 @@ fn read_queue(members: &mut Members<'_>) -> Result<Queue, LineFault> {
         paused: members.flag("paused")?.ok_or(LineFault::Missing("paused"))?,
         created_at: members.needed_time("created_at")?,
     })
+}
+
+fn read_entry(members: &mut Members<'_>) -> Result<Entry, LineFault> {
+    let register = members.needed_parsed("register", "the name of a register", Register::named)?;
+    // PostgreSQL has no text with a NUL in it.
+    let is_fine = |text: &str| (!text.is_empty() && !text.contains('\0')).then(|| text.into());
+    let name: Arc<str> = members.needed_parsed("name", "a name without a NUL", is_fine)?;
+    let is_json = |text: &str| json::read(text, BODY_LIMITS).is_ok().then(|| text.into());
+    let body = members.needed_parsed("body", "the text of a JSON document", is_json)?;
+    let entry = Entry {
+        key: EntryKey { register, name },
+        written: Written { body, due_at: members.time("due_at")? },
+    };
+    if workflow::is_readable(&entry) { Ok(entry) } else { Err(wrong("body", "what such an entry says")) }
 }
 
 fn write_memo(line: &mut Object, name: &str, kept: &Kept) {

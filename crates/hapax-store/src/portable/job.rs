@@ -11,7 +11,7 @@ use super::LineFault;
 use super::members::{Members, wrong};
 use super::object::Object;
 use crate::desk::{Numbered, PROVISIONAL};
-use crate::record::ledger::Holding;
+use crate::record::ledger::{Held, Holding};
 use crate::record::phase::Damage;
 use crate::record::{Unreadable, failures, ledger, millis, options, phase, policy, span};
 
@@ -37,6 +37,9 @@ pub(super) fn write(line: &mut Object, stored: &Numbered) {
         reentered_beside,
         released,
         first_start,
+        progress,
+        checkpoint,
+        begun_at,
     } = job;
     line.number("seq", *seq);
     line.number("turn", *turn);
@@ -56,7 +59,15 @@ pub(super) fn write(line: &mut Object, stored: &Numbered) {
         line.text("reentered_beside", &id.to_string());
     }
     line.json_if("errors", failures::write(history).as_deref());
-    line.json_if("ledger", ledger::write(ledger, released.as_ref(), *first_start).as_deref());
+    let held = Held {
+        ledger,
+        released: released.as_ref(),
+        first_start: *first_start,
+        progress: progress.as_ref(),
+        checkpoint: checkpoint.as_ref(),
+        begun_at: *begun_at,
+    };
+    line.json_if("ledger", ledger::write(held).as_deref());
 }
 
 fn write_spec(line: &mut Object, spec: &Spec, key: Option<&Key>) {
@@ -120,7 +131,8 @@ pub(super) fn read(members: &mut Members<'_>) -> Result<Numbered, LineFault> {
     let is_id = |text: &str| text.parse::<JobId>().ok();
     let reentered_beside = members.parsed("reentered_beside", "the id of a job", is_id)?;
     let history = record(members, "errors", failures::read)?;
-    let Holding { ledger, released, first_start } = record(members, "ledger", ledger::read)?;
+    let Holding { ledger, released, first_start, progress, checkpoint, begun_at } =
+        record(members, "ledger", ledger::read)?;
     let job = Job {
         id,
         spec: Arc::new(spec),
@@ -138,6 +150,9 @@ pub(super) fn read(members: &mut Members<'_>) -> Result<Numbered, LineFault> {
         reentered_beside,
         released,
         first_start,
+        progress,
+        checkpoint,
+        begun_at,
     };
     Ok(Numbered { seq, turn, job })
 }

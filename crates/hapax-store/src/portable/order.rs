@@ -6,8 +6,8 @@ use hapax_core::{QueueName, Timestamp};
 
 use super::LineFault;
 use super::item::{Item, Queue};
-use crate::MemoKey;
 use crate::desk::Numbered;
+use crate::{EntryKey, MemoKey};
 
 /// What came before.
 #[derive(Debug, Default)]
@@ -21,6 +21,7 @@ pub(super) struct Order {
 enum Last {
     Queue(QueueName),
     Job(u64),
+    Entry(EntryKey),
     Memo(Timestamp, MemoKey),
 }
 
@@ -39,6 +40,7 @@ impl Order {
                 }
                 Last::Job(*seq)
             }
+            Item::Entry(entry) => Last::Entry(entry.key.clone()),
             Item::Memo(key, kept) => Last::Memo(kept.since, key.clone()),
         };
         if let Some(last) = &self.last {
@@ -61,8 +63,16 @@ impl Last {
             (Last::Memo(since, key), Last::Memo(later, other)) => {
                 ((since, key) < (later, other), "memos stand in the order of since and name, each once")
             }
-            (Last::Queue(_), _) | (Last::Job(_), Last::Memo(..)) => (true, ""),
-            (Last::Job(_) | Last::Memo(..), _) => (false, "queues come first, then jobs, then memos"),
+            (Last::Entry(before), Last::Entry(after)) => (
+                (before.register.name(), &before.name) < (after.register.name(), &after.name),
+                "entries stand in the order of register and name, each once",
+            ),
+            (Last::Queue(_), _)
+            | (Last::Job(_), Last::Entry(_) | Last::Memo(..))
+            | (Last::Entry(_), Last::Memo(..)) => (true, ""),
+            (Last::Job(_) | Last::Entry(_) | Last::Memo(..), _) => {
+                (false, "queues come first, then jobs, then entries, then memos")
+            }
         };
         if is_fine { Ok(()) } else { Err(LineFault::Place(rule)) }
     }

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use hapax_core::{Failure, History, Json, Timestamp};
+use hapax_core::{Failure, History, Json, Overrun, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Unreadable, json};
+use super::{Unreadable, json, millis, span};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +30,9 @@ struct Entry<'a> {
     details: Option<&'a RawValue>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     backtrace: Vec<Cow<'a, str>>,
+    /// A limit on time and how long it was, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overrun: Option<(i64, i64)>,
 }
 
 /// The text for the column.
@@ -42,7 +45,8 @@ pub fn write(history: &History) -> Option<String> {
 }
 
 fn write_failure(failure: &Failure) -> Entry<'_> {
-    let Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace } = failure;
+    let Failure { attempt, kind, code, message, occurred_at, retryable, details, backtrace, overrun } =
+        failure;
     Entry {
         attempt: *attempt,
         kind: Cow::Borrowed(kind),
@@ -52,6 +56,7 @@ fn write_failure(failure: &Failure) -> Entry<'_> {
         retryable: *retryable,
         details: details.as_ref().map(raw),
         backtrace: backtrace.iter().map(|line| Cow::Borrowed(&**line)).collect(),
+        overrun: overrun.map(|Overrun { limit, elapsed }| (millis(limit), millis(elapsed))),
     }
 }
 
@@ -64,12 +69,16 @@ fn raw(json: &Json) -> &RawValue {
 pub fn read(text: Option<&str>) -> Result<History, Unreadable> {
     let Some(text) = text else { return Ok(History::default()) };
     let Errors { current, entries } = serde_json::from_str(text)?;
-    Ok(History::restored(entries.into_iter().map(read_failure).collect(), current))
+    let entries = entries.into_iter().map(read_failure).collect::<Result<_, _>>()?;
+    Ok(History::restored(entries, current))
 }
 
-fn read_failure(entry: Entry<'_>) -> Failure {
-    let Entry { attempt, kind, code, message, at, retryable, details, backtrace } = entry;
-    Failure {
+fn read_failure(entry: Entry<'_>) -> Result<Failure, Unreadable> {
+    let Entry { attempt, kind, code, message, at, retryable, details, backtrace, overrun } = entry;
+    let read_overrun = |(limit, elapsed)| -> Result<Overrun, Unreadable> {
+        Ok(Overrun { limit: span(limit)?, elapsed: span(elapsed)? })
+    };
+    Ok(Failure {
         attempt,
         kind: kind.into(),
         code: code.into(),
@@ -78,5 +87,6 @@ fn read_failure(entry: Entry<'_>) -> Failure {
         retryable,
         details: details.map(|raw| Json::from_trusted(raw.get())),
         backtrace: backtrace.into_iter().map(Into::into).collect(),
-    }
+        overrun: overrun.map(read_overrun).transpose()?,
+    })
 }

@@ -1,5 +1,5 @@
-//! The `ledger` column: what a job turned away as the holder of its key, how it lost the key, and from when its
-//! start was moved, as JSON. NULL for most jobs.
+//! The `ledger` column: what a job turned away as the holder of its key, how it lost the key, from when its start was
+//! moved, how far it has come, from where it can go on, and when it began anew, as JSON. NULL for most jobs.
 //!
 //! Duplicates are written shortly, since the whole row is written again for each of them, and with it pages of the log.
 
@@ -8,9 +8,10 @@ mod request_name;
 use std::borrow::Cow;
 
 use hapax_core::unique::{Ledger, LedgerEntry, Release, Releaser};
-use hapax_core::{Timestamp, Verdict};
+use hapax_core::{Checkpoint, Progress, Timestamp, Verdict};
 use serde::{Deserialize, Serialize};
 
+use super::progress::{self, Reported, Saved};
 use super::{Unreadable, json, named};
 
 /// What the column is about.
@@ -22,6 +23,29 @@ pub struct Holding {
     pub released: Option<Release>,
     /// When it was to start before duplicates moved that.
     pub first_start: Option<Timestamp>,
+    /// How far it has come.
+    pub progress: Option<Progress>,
+    /// From where it can go on.
+    pub checkpoint: Option<Checkpoint>,
+    /// When it began anew.
+    pub begun_at: Option<Timestamp>,
+}
+
+/// The same, where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'j> {
+    /// What the job turned away.
+    pub ledger: &'j Ledger,
+    /// How it lost its key.
+    pub released: Option<&'j Release>,
+    /// When it was to start before duplicates moved that.
+    pub first_start: Option<Timestamp>,
+    /// How far it has come.
+    pub progress: Option<&'j Progress>,
+    /// From where it can go on.
+    pub checkpoint: Option<&'j Checkpoint>,
+    /// When it began anew.
+    pub begun_at: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +59,12 @@ struct Column<'a> {
     released: Option<Released<'a>>,
     #[serde(default)]
     first_start: Option<i64>,
+    #[serde(default)]
+    progress: Option<Reported<'a>>,
+    #[serde(default)]
+    checkpoint: Option<Saved<'a>>,
+    #[serde(default)]
+    begun_at: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -66,11 +96,17 @@ struct Released<'a> {
 }
 
 /// The text for the column. By hand: a ledger is written again for each duplicate, and this takes 40 % of the instructions that serde takes.
-pub fn write(ledger: &Ledger, released: Option<&Release>, first_start: Option<Timestamp>) -> Option<String> {
+pub fn write(held: Held<'_>) -> Option<String> {
     /// An entry whose request the server named.
     const EACH: usize = 40;
 
-    if ledger.count() == 0 && released.is_none() && first_start.is_none() {
+    let Held { ledger, released, first_start, progress, checkpoint, begun_at } = held;
+    let is_plain = released.is_none()
+        && first_start.is_none()
+        && progress.is_none()
+        && checkpoint.is_none()
+        && begun_at.is_none();
+    if ledger.count() == 0 && is_plain {
         return None;
     }
     let mut out = String::with_capacity((ledger.recent().len() + 1) * EACH);
@@ -91,6 +127,18 @@ pub fn write(ledger: &Ledger, released: Option<&Release>, first_start: Option<Ti
     if let Some(start) = first_start {
         out.push_str(",\"first_start\":");
         write_number(&mut out, start.millis());
+    }
+    if let Some(progress) = progress {
+        out.push_str(",\"progress\":");
+        out.push_str(&json(&progress::write(progress)));
+    }
+    if let Some(checkpoint) = checkpoint {
+        out.push_str(",\"checkpoint\":");
+        out.push_str(&json(&progress::write_checkpoint(checkpoint)));
+    }
+    if let Some(begun) = begun_at {
+        out.push_str(",\"begun_at\":");
+        write_number(&mut out, begun.millis());
     }
     out.push('}');
     Some(out)
@@ -128,7 +176,8 @@ fn write_release(release: &Release) -> Released<'_> {
 /// What the text says.
 pub fn read(text: Option<&str>) -> Result<Holding, Unreadable> {
     let Some(text) = text else { return Ok(Holding::default()) };
-    let Column { count, recent, released, first_start } = serde_json::from_str(text)?;
+    let Column { count, recent, released, first_start, progress, checkpoint, begun_at } =
+        serde_json::from_str(text)?;
     let mut before = 0;
     let entry = |entry| {
         let entry = read_entry(entry, before)?;
@@ -140,6 +189,9 @@ pub fn read(text: Option<&str>) -> Result<Holding, Unreadable> {
         ledger: Ledger::restored(count, recent),
         released: released.map(read_release).transpose()?,
         first_start: first_start.map(Timestamp::from_millis),
+        progress: progress.map(progress::read).transpose()?,
+        checkpoint: checkpoint.map(progress::read_checkpoint).transpose()?,
+        begun_at: begun_at.map(Timestamp::from_millis),
     })
 }
 

@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use hapax_core::limit::RateLimit;
 use hapax_core::unique::Uniqueness;
+use hapax_core::workflow::WorkflowId;
 use hapax_core::{
-    Backoff, Delivery, Exhaustion, GivenTime, JobType, Json, Priority, QueueName, RetryPolicy, Spec, Timeout,
-    Timestamp,
+    Backoff, Delivery, Exhaustion, GivenTime, JobType, Json, KeptFor, OrderingKey, Priority, QueueName,
+    RetryPolicy, Spec, TimeLimits, Timeout, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
+use super::limit::{LimitRecord, read_policy, write_policy};
 use super::{Unreadable, json, millis, span};
 
 /// The parts of a job that have columns of their own.
@@ -35,7 +38,7 @@ pub struct Columns {
 #[serde(default, deny_unknown_fields)]
 struct Options<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    retry: Option<Retry<'a>>,
+    retry: Option<RetryRecord<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,13 +53,30 @@ struct Options<'a> {
     timeout_in_seconds: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     visibility_timeout_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_timeout_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enqueue_ttl_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heartbeat_timeout_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grace_period_ms: Option<i64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     at_most_once: bool,
+    /// Completed, cancelled, discarded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_ms: Option<[Option<i64>; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_limit: Option<LimitRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ordering_key: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Retry<'a> {
+pub(super) struct RetryRecord<'a> {
     max_attempts: u32,
     initial_interval_ms: i64,
     /// As text: `serde_json` reads some doubles back with another last digit.
@@ -100,9 +120,15 @@ pub fn write(spec: &Spec) -> Option<String> {
         expires_at,
         timeout,
         visibility_timeout,
+        limits,
         retry,
+        rate_limit,
         delivery,
+        ordering_key,
+        kept_for,
+        workflow,
     } = spec;
+    let TimeLimits { total, enqueue, heartbeat, grace } = *limits;
     let retry = Some(retry).filter(|retry| **retry != RetryPolicy::default());
     let usual = retry.is_none()
         && tags.is_empty()
@@ -111,7 +137,12 @@ pub fn write(spec: &Spec) -> Option<String> {
         && expires_at.is_none()
         && timeout.is_none()
         && visibility_timeout.is_none()
-        && *delivery == Delivery::AtLeastOnce;
+        && *limits == TimeLimits::default()
+        && *delivery == Delivery::AtLeastOnce
+        && *kept_for == KeptFor::default()
+        && workflow.is_none()
+        && rate_limit.is_none()
+        && ordering_key.is_none();
     if usual {
         return None;
     }
@@ -125,7 +156,15 @@ pub fn write(spec: &Spec) -> Option<String> {
         timeout_ms: timeout.map(|timeout| millis(timeout.span)),
         timeout_in_seconds: timeout.is_some_and(|timeout| timeout.in_seconds),
         visibility_timeout_ms: visibility_timeout.map(millis),
+        total_timeout_ms: total.map(millis),
+        enqueue_ttl_ms: enqueue.map(millis),
+        heartbeat_timeout_ms: heartbeat.map(millis),
+        grace_period_ms: grace.map(millis),
         at_most_once: *delivery == Delivery::AtMostOnce,
+        kept_ms: Some(*kept_for).filter(|kept| *kept != KeptFor::default()).map(write_kept),
+        workflow: workflow.map(|id| id.to_string().into()),
+        rate_limit: rate_limit.as_deref().map(write_policy),
+        ordering_key: ordering_key.as_ref().map(|key| Cow::Borrowed(key.as_str())),
     }))
 }
 
@@ -134,7 +173,7 @@ fn moment(given: GivenTime) -> Moment<'static> {
     Moment { at: at.millis(), text: Cow::Owned(text.into()) }
 }
 
-fn write_retry(retry: &RetryPolicy) -> Retry<'_> {
+pub(super) fn write_retry(retry: &RetryPolicy) -> RetryRecord<'_> {
     let RetryPolicy {
         max_attempts,
         initial_interval,
@@ -145,7 +184,7 @@ fn write_retry(retry: &RetryPolicy) -> Retry<'_> {
         on_exhaustion,
         backoff,
     } = retry;
-    Retry {
+    RetryRecord {
         max_attempts: *max_attempts,
         initial_interval_ms: millis(*initial_interval),
         backoff_coefficient: Cow::Owned(backoff_coefficient.to_string()),
@@ -174,7 +213,15 @@ pub fn read(text: Option<&str>) -> Result<Decoded, Unreadable> {
         timeout_ms,
         timeout_in_seconds,
         visibility_timeout_ms,
+        total_timeout_ms,
+        enqueue_ttl_ms,
+        heartbeat_timeout_ms,
+        grace_period_ms,
         at_most_once,
+        kept_ms,
+        workflow,
+        rate_limit,
+        ordering_key,
     } = serde_json::from_str(text)?;
     let timeout = timeout_ms.map(span).transpose()?;
     Ok(Decoded {
@@ -185,7 +232,17 @@ pub fn read(text: Option<&str>) -> Result<Decoded, Unreadable> {
         expires_at: expires_at.map(read_moment),
         timeout: timeout.map(|span| Timeout { span, in_seconds: timeout_in_seconds }),
         visibility_timeout: visibility_timeout_ms.map(span).transpose()?,
+        limits: TimeLimits {
+            total: total_timeout_ms.map(span).transpose()?,
+            enqueue: enqueue_ttl_ms.map(span).transpose()?,
+            heartbeat: heartbeat_timeout_ms.map(span).transpose()?,
+            grace: grace_period_ms.map(span).transpose()?,
+        },
         delivery: if at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
+        kept_for: kept_ms.map(read_kept).transpose()?.unwrap_or_default(),
+        workflow: workflow.map(|id| id.parse().map_err(|_| Unreadable)).transpose()?,
+        rate_limit: rate_limit.map(read_policy).transpose()?.map(Box::new),
+        ordering_key: ordering_key.map(|key| OrderingKey::parse(&key).map_err(|_| Unreadable)).transpose()?,
     })
 }
 
@@ -199,7 +256,12 @@ pub struct Decoded {
     expires_at: Option<GivenTime>,
     timeout: Option<Timeout>,
     visibility_timeout: Option<Duration>,
+    limits: TimeLimits,
     delivery: Delivery,
+    kept_for: KeptFor,
+    workflow: Option<WorkflowId>,
+    rate_limit: Option<Box<RateLimit>>,
+    ordering_key: Option<OrderingKey>,
 }
 
 impl Default for Decoded {
@@ -212,7 +274,12 @@ impl Default for Decoded {
             expires_at: None,
             timeout: None,
             visibility_timeout: None,
+            limits: TimeLimits::default(),
             delivery: Delivery::AtLeastOnce,
+            kept_for: KeptFor::default(),
+            workflow: None,
+            rate_limit: None,
+            ordering_key: None,
         }
     }
 }
@@ -221,8 +288,21 @@ impl Decoded {
     /// The whole of what the client asked for.
     pub fn with(self, columns: Columns) -> Spec {
         let Columns { kind, queue, priority, unique, args, meta, extra } = columns;
-        let Decoded { retry, tags, schema, scheduled_at, expires_at, timeout, visibility_timeout, delivery } =
-            self;
+        let Decoded {
+            retry,
+            tags,
+            schema,
+            scheduled_at,
+            expires_at,
+            timeout,
+            visibility_timeout,
+            limits,
+            delivery,
+            kept_for,
+            workflow,
+            rate_limit,
+            ordering_key,
+        } = self;
         Spec {
             kind,
             queue,
@@ -235,12 +315,27 @@ impl Decoded {
             expires_at,
             timeout,
             visibility_timeout,
+            limits,
             retry,
             unique,
+            rate_limit,
             delivery,
+            ordering_key,
+            kept_for,
+            workflow,
             extra,
         }
     }
+}
+
+fn write_kept(kept: KeptFor) -> [Option<i64>; 3] {
+    let KeptFor { completed, cancelled, discarded } = kept;
+    [completed, cancelled, discarded].map(|kept| kept.map(millis))
+}
+
+fn read_kept([completed, cancelled, discarded]: [Option<i64>; 3]) -> Result<KeptFor, Unreadable> {
+    let read = |kept: Option<i64>| kept.map(span).transpose();
+    Ok(KeptFor { completed: read(completed)?, cancelled: read(cancelled)?, discarded: read(discarded)? })
 }
 
 fn read_moment(moment: Moment<'_>) -> GivenTime {
@@ -248,8 +343,8 @@ fn read_moment(moment: Moment<'_>) -> GivenTime {
     GivenTime { at: Timestamp::from_millis(at), text: text.into() }
 }
 
-fn read_retry(retry: Retry<'_>) -> Result<RetryPolicy, Unreadable> {
-    let Retry {
+pub(super) fn read_retry(retry: RetryRecord<'_>) -> Result<RetryPolicy, Unreadable> {
+    let RetryRecord {
         max_attempts,
         initial_interval_ms,
         backoff_coefficient,

@@ -1,13 +1,14 @@
 //! The bench on which a case works: a store, a clock that stands until it is moved, and names that repeat.
 
 mod keys;
+mod workflows;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use hapax_core::{
     Admission, Chance, Claimant, Directive, Event, Handback, Job, JobId, LeaseToken, Phase, Refusal, Rules,
-    State, Timestamp, Verdict, WorkerError,
+    Said, State, Timestamp, Verdict, WorkerError,
 };
 
 pub(super) use self::keys::{job_key_of, release, successors_of, waits_for};
@@ -181,12 +182,12 @@ impl Bench {
     pub(super) fn wish(&mut self, queues: &[&str], count: usize) -> Claim {
         let queues = queues.iter().map(|name| queue(name)).collect();
         let token = self.new_token();
-        Claim { now: self.now, queues, count, worker: None, token, visibility_timeout: None }
+        Claim { now: self.now, queues, count, worker: None, token, visibility_timeout: None, tenant: None }
     }
 
     /// What a claim changes.
     pub(super) fn claim(&self, claim: Claim) -> Vec<Change> {
-        wait(self.store().claim(claim)).unwrap()
+        wait(self.store().claim(claim)).unwrap().changes
     }
 
     /// The jobs that a claim hands out.
@@ -331,7 +332,7 @@ pub(super) fn holder_of(job: &Job) -> Claimant {
 
 /// A change of one job that no other waited for.
 pub(super) fn went(before: State, job: Job) -> Change {
-    Change::To { before, job, successors: Vec::new() }
+    Change::To { before, job, said: Said::Nothing, followers: Vec::new(), workflow: None }
 }
 
 /// An error of a worker.
@@ -345,5 +346,6 @@ pub(super) fn error(directive: Directive) -> WorkerError {
         backtrace: Vec::new(),
         aliases: Vec::new(),
         directive,
+        rate_limit_until: None,
     }
 }

@@ -19,11 +19,15 @@ impl Chances {
         z ^ (z >> 31)
     }
 
-    pub(super) fn id(&mut self, now: Timestamp) -> JobId {
+    pub(super) fn random(&mut self) -> [u8; 10] {
         let mut random = [0; 10];
         random[..8].copy_from_slice(&self.bits().to_be_bytes());
         random[8..].copy_from_slice(&self.bits().to_be_bytes()[..2]);
-        JobId::new(now, random)
+        random
+    }
+
+    pub(super) fn id(&mut self, now: Timestamp) -> JobId {
+        JobId::new(now, self.random())
     }
 
     pub(super) fn token(&mut self) -> LeaseToken {

@@ -145,7 +145,7 @@ pub(super) fn a_letter_is_revived_with_new_values(bench: &mut Bench) {
 pub(super) fn a_forgotten_letter_is_gone(bench: &mut Bench) {
     let id = bury(bench, "a");
     let job = bench.job(id);
-    assert_eq!(bench.step(id, Event::Forget), Ok(Change::Removed { job }));
+    assert_eq!(bench.step(id, Event::Forget), Ok(Change::Removed { job, followers: Vec::new() }));
     assert_eq!(bench.get(id), None);
     assert_eq!(bench.step(id, Event::Forget), Err(Refusal::NotFound(id)));
     assert_eq!(bench.totals().dead_letters, 0);

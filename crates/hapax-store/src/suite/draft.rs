@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hapax_core::limit::{LimitKey, Limits, OnLimit, RateLimit, Share};
 use hapax_core::unique::{
     Anchor, Debounce, JobKey, JobKeyMode, Key, Replacement, Strategy, UniquePolicy, Uniqueness, WhileActive,
 };
 use hapax_core::{
-    Delivery, Exhaustion, GivenTime, Incoming, JobId, JobType, Json, Priority, QueueName, RetryPolicy, Spec,
-    StateSet, Timeout, Timestamp,
+    Bound, Delivery, Exhaustion, GivenTime, Incoming, JobId, JobType, Json, KeptFor, OrderingKey, Priority,
+    QueueName, Refusal, RetryPolicy, Spec, StateSet, TimeLimits, Timeout, Timestamp,
 };
 
 /// An incoming job that has no id yet.
@@ -18,6 +19,8 @@ pub(super) struct Draft {
     pub(super) key: Option<Key>,
     pub(super) pending: bool,
     pub(super) request_id: Option<Arc<str>>,
+    pub(super) bound: Option<Bound>,
+    pub(super) barred: Option<Refusal>,
 }
 
 /// A job without a policy.
@@ -34,13 +37,18 @@ pub(super) fn plain() -> Draft {
         expires_at: None,
         timeout: None,
         visibility_timeout: None,
+        limits: TimeLimits::default(),
         // Without jitter a case can say when the next attempt comes: after 1 s, 2 s, 4 s.
         retry: RetryPolicy { jitter: false, ..RetryPolicy::default() },
         unique: None,
+        rate_limit: None,
         delivery: Delivery::AtLeastOnce,
+        kept_for: KeptFor::default(),
+        ordering_key: None,
+        workflow: None,
         extra: Json::empty_object(),
     };
-    Draft { spec, key: None, pending: false, request_id: None }
+    Draft { spec, key: None, pending: false, request_id: None, bound: None, barred: None }
 }
 
 /// A job that shall be the only one of its key, with the default policy.
@@ -66,8 +74,17 @@ pub(super) fn queue(name: &str) -> QueueName {
 
 impl Draft {
     pub(super) fn incoming(self, id: JobId) -> Incoming {
-        let Draft { spec, key, pending, request_id } = self;
-        Incoming { id, spec, key, pending, request_id }
+        let Draft { spec, key, pending, request_id, bound, barred } = self;
+        Incoming {
+            id,
+            spec: Box::new(spec),
+            key,
+            pending,
+            after: None,
+            bound,
+            barred: barred.map(Box::new),
+            request_id,
+        }
     }
 
     fn with(mut self, change: impl FnOnce(&mut Spec)) -> Draft {
@@ -136,6 +153,30 @@ impl Draft {
 
     pub(super) fn at_most_once(self) -> Draft {
         self.with(|spec| spec.delivery = Delivery::AtMostOnce)
+    }
+
+    /// Shares a rate limit.
+    pub(super) fn limited(self, key: &str, limits: Limits) -> Draft {
+        let (key, on_limit) = (LimitKey::parse(key).unwrap(), OnLimit::Wait);
+        let limit = RateLimit { key, limits, on_limit, share: Share::Line };
+        self.with(|spec| spec.rate_limit = Some(Box::new(limit)))
+    }
+
+    /// Takes turns with those of other keys.
+    pub(super) fn fair(self, key: &str) -> Draft {
+        self.limited(key, Limits::default()).sharing(Share::Fair)
+    }
+
+    pub(super) fn sharing(self, share: Share) -> Draft {
+        self.with(|spec| spec.rate_limit.as_mut().unwrap().share = share)
+    }
+
+    pub(super) fn on_limit(self, on_limit: OnLimit) -> Draft {
+        self.with(|spec| spec.rate_limit.as_mut().unwrap().on_limit = on_limit)
+    }
+
+    pub(super) fn ordered(self, key: &str) -> Draft {
+        self.with(|spec| spec.ordering_key = Some(OrderingKey::parse(key).unwrap()))
     }
 
     pub(super) fn pending(self) -> Draft {

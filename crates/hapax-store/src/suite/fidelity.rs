@@ -197,6 +197,7 @@ pub(super) fn a_failure_comes_back_as_it_was_reported(bench: &mut Bench) {
         backtrace: vec!["a.rb:1".into(), ODD.into()],
         aliases: vec!["Alias".into()],
         directive: Directive::Policy,
+        rate_limit_until: None,
     };
     let claimant = holder_of(&running);
     let event =

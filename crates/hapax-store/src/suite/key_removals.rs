@@ -13,7 +13,11 @@ pub(super) fn a_job_that_waits_or_was_given_up_is_removed(bench: &mut Bench) {
         bench.renew();
         let holder = bench.create_at(place, job_key("k"));
         let before = bench.job(holder);
-        assert_eq!(bench.remove_job_key("k"), Ok(vec![Change::Removed { job: before }]), "{place:?}");
+        assert_eq!(
+            bench.remove_job_key("k"),
+            Ok(vec![Change::Removed { job: before, followers: Vec::new() }]),
+            "{place:?}"
+        );
         assert_eq!(bench.get(holder), None);
         assert_eq!(bench.totals().keys_held, 0);
         assert_eq!(bench.fetch_ids(1), []);
@@ -38,7 +42,7 @@ pub(super) fn a_running_job_loses_its_name_and_its_retries(bench: &mut Bench) {
     let changes = bench.remove_job_key("k").unwrap();
     let job = bench.job(holder);
     assert_eq!(changes.len(), 1);
-    assert_eq!((changes[0].job(), successors_of(&changes[0])), (&job, &[][..]));
+    assert_eq!((changes[0].job(), successors_of(&changes[0])), (&job, Vec::new()));
     let release = Release { at: bench.now, key: job_key_of("k"), by: Releaser::Removal, reason: None };
     assert_eq!((job.key, job.released.as_ref()), (None, Some(&release)));
     assert_eq!((job.spec.retry.max_attempts, &job.phase), (1, &running.phase));

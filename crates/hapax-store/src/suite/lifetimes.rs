@@ -19,7 +19,7 @@ pub(super) fn a_scheduled_job_becomes_available_at_its_time_and_not_before(bench
     let id = bench.create(plain().scheduled_at(bench.now + MINUTE));
     assert_eq!(bench.fetch_ids(1), []);
     bench.pass_almost(MINUTE);
-    assert_eq!(bench.advance(), Advance { changes: vec![], next_due: Some(bench.now + INSTANT) });
+    assert_eq!(bench.advance(), Advance { next_due: Some(bench.now + INSTANT), ..Advance::default() });
     bench.pass(INSTANT);
     let advance = bench.advance();
     assert_eq!(advance.changes, [went(State::Scheduled, bench.job(id))]);
@@ -67,10 +67,10 @@ pub(super) fn a_job_takes_one_step_per_advance(bench: &mut Bench) {
 }
 
 pub(super) fn an_advance_with_nothing_due_does_nothing(bench: &mut Bench) {
-    assert_eq!(bench.advance(), Advance { changes: vec![], next_due: None });
+    assert_eq!(bench.advance(), Advance { next_due: None, ..Advance::default() });
     bench.create(plain());
     bench.create(plain().pending());
-    assert_eq!(bench.advance(), Advance { changes: vec![], next_due: None });
+    assert_eq!(bench.advance(), Advance { next_due: None, ..Advance::default() });
 }
 
 pub(super) fn a_clock_that_is_set_back_makes_nothing_happen_early_or_twice(bench: &mut Bench) {
@@ -81,7 +81,7 @@ pub(super) fn a_clock_that_is_set_back_makes_nothing_happen_early_or_twice(bench
     bench.pass(HOUR + MINUTE);
     bench.advance();
     bench.set_back(HOUR);
-    assert_eq!(bench.advance(), Advance { changes: vec![], next_due: None });
+    assert_eq!(bench.advance(), Advance { next_due: None, ..Advance::default() });
     assert_eq!(bench.fetch_ids(2), [id]);
 }
 
@@ -153,7 +153,7 @@ pub(super) fn finished_jobs_are_kept_for_their_time_and_then_removed(bench: &mut
         bench.pass_almost(kept);
         assert_eq!(bench.advance().changes, []);
         bench.pass(INSTANT);
-        assert_eq!(bench.advance().changes, [Change::Removed { job }]);
+        assert_eq!(bench.advance().changes, [Change::Removed { job, followers: Vec::new() }]);
         assert_eq!(bench.get(id), None);
         bench.reopen();
         assert_eq!(bench.get(id), None);
@@ -175,7 +175,7 @@ pub(super) fn a_finished_job_stays_as_long_as_its_own_window_is_open(bench: &mut
     let draft = || unique("k").states(StateSet::ALL).period(DAY, Anchor::FinishedAt);
     let id = bench.create_in(State::Completed, draft());
     bench.pass_almost(DAY);
-    assert_eq!(bench.advance(), Advance { changes: vec![], next_due: Some(bench.now + INSTANT) });
+    assert_eq!(bench.advance(), Advance { next_due: Some(bench.now + INSTANT), ..Advance::default() });
     assert_eq!(bench.enqueue(draft()).job.id, id);
     bench.pass(INSTANT);
     assert_eq!(bench.advance().changes.len(), 1);
@@ -202,7 +202,7 @@ pub(super) fn a_reset_removes_everything(bench: &mut Bench) {
     assert_eq!((queues.items, queues.total), (vec![], 0));
     assert!(bench.ids().iter().all(|id| bench.get(*id).is_none()));
     bench.pass(DAY * 100);
-    assert_eq!(bench.advance(), Advance { changes: vec![], next_due: None });
+    assert_eq!(bench.advance(), Advance { next_due: None, ..Advance::default() });
     bench.create(unique("waits"));
     bench.reopen();
     assert_eq!(bench.fetch_ids(9).len(), 1);

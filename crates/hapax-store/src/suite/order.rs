@@ -153,6 +153,10 @@ pub(super) fn one_claim_gives_out_only_so_many_bytes(bench: &mut Bench) {
     bench.try_enqueue_all(drafts).unwrap();
     assert_eq!(bench.fetch_ids(6).len(), 4, "the one that passes the limit is the last");
     assert_eq!(bench.fetch_ids(6).len(), 2);
+    let mut other = plain();
+    other.spec.extra = hapax_core::Json::from_trusted(&format!("{{\"own\":{large}}}"));
+    bench.try_enqueue_all(vec![other; 5]).unwrap();
+    assert_eq!(bench.fetch_ids(5).len(), 4, "whatever attribute it is");
 }
 
 pub(super) fn a_claim_is_decided_for_the_moment_that_it_names(bench: &mut Bench) {

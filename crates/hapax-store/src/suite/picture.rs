@@ -7,7 +7,10 @@ use hapax_core::{Job, JobId, QueueName};
 
 use super::bench::{ALL, Bench};
 use super::wait;
-use crate::{Counts, DeadLetterQuery, HeldQuery, HolderQuery, Holders, Page, QueueFacts, QueueQuery, Totals};
+use crate::{
+    Counts, DeadLetterQuery, Entry, EntryQuery, HeldQuery, HolderQuery, Holders, Page, QueueFacts,
+    QueueQuery, Register, Totals,
+};
 
 /// How many carriers of a key are looked at, the living and the ended.
 const KEPT_PER_KEY: usize = 3;
@@ -20,6 +23,8 @@ pub(super) struct Picture {
     dead_letters: Page<Job>,
     queues: Page<QueueFacts>,
     totals: Totals,
+    /// All entries, by register.
+    entries: Vec<Entry>,
     /// The jobs that hold a key.
     held: Vec<Job>,
     /// The carriers of each key.
@@ -33,7 +38,12 @@ impl Picture {
         let jobs: Vec<Job> = bench.ids().iter().filter_map(|id| bench.get(*id)).collect();
         let keys: BTreeSet<Key> = jobs.iter().filter_map(|job| job.key).collect();
         let carriers = |key| bench.holders(HolderQuery { key, covered_by: None, limit: KEPT_PER_KEY });
+        let entries = |register| {
+            let query = EntryQuery { register, prefix: "".into(), after: None, limit: ALL };
+            wait(bench.store().entries(query)).unwrap().entries
+        };
         Picture {
+            entries: Register::ALL.into_iter().flat_map(entries).collect(),
             jobs,
             held: bench.held(&HeldQuery { limit: ALL, ..HeldQuery::default() }),
             holders: keys.into_iter().map(|key| (key, carriers(key))).collect(),

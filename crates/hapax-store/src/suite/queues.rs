@@ -1,5 +1,6 @@
 //! Queues: pausing, listing, counting.
 
+use hapax_core::unique::{Field, Replacement};
 use hapax_core::{Event, State};
 
 use super::bench::{Bench, HOUR, SECOND};
@@ -88,6 +89,17 @@ pub(super) fn a_job_that_is_turned_away_makes_no_queue(bench: &mut Bench) {
     bench.create(unique("k"));
     bench.enqueue(unique("k").queue("elsewhere"));
     assert_eq!(bench.queue("elsewhere"), None);
+}
+
+pub(super) fn a_queue_that_a_job_only_passed_through_is_there(bench: &mut Bench) {
+    let to_queue = Replacement::everywhere([Field::Queue].into_iter().collect());
+    let moved = unique("k").queue("there").replacing(to_queue);
+    bench.enqueue_each(vec![unique("k").queue("here"), moved]);
+    assert_eq!(bench.queue("here").map(|facts| facts.created_at), Some(bench.now));
+    let moved = unique("j").queue("beyond").replacing(to_queue);
+    let refused = bench.try_enqueue_all(vec![unique("j").queue("passing"), moved, unique("j")]);
+    assert!(refused.is_err());
+    assert_eq!(bench.queue("passing"), None, "of a refused batch nothing is left");
 }
 
 pub(super) fn queues_are_listed_by_name_in_pages(bench: &mut Bench) {

@@ -43,8 +43,9 @@ impl Racer {
             worker: None,
             token,
             visibility_timeout: None,
+            tenant: None,
         };
-        wait(self.store.claim(claim)).unwrap().iter().map(|change| change.job().clone()).collect()
+        wait(self.store.claim(claim)).unwrap().changes.iter().map(|change| change.job().clone()).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 mod action;
 mod audit;
 mod audit_keys;
+mod audit_lists;
 mod generate;
 mod mirror;
 mod player;

@@ -8,8 +8,8 @@ use hapax_core::unique::{
     Releaser, Replacement, UniquePolicy, Uniqueness, WhileActive,
 };
 use hapax_core::{
-    Backoff, Exhaustion, Failure, History, JobId, JobType, Json, Lease, LeaseToken, Priority, QueueName,
-    State, Timeout, WorkerId,
+    Backoff, Exhaustion, Failure, History, JobId, JobType, Json, KeptFor, Lease, LeaseToken, Priority,
+    QueueName, State, TimeLimits, Timeout, WorkerId,
 };
 
 use super::*;
@@ -31,9 +31,14 @@ fn job(phase: Phase) -> Job {
         expires_at: None,
         timeout: None,
         visibility_timeout: None,
+        limits: TimeLimits::default(),
         retry: RetryPolicy::default(),
         unique: None,
         delivery: Delivery::AtLeastOnce,
+        kept_for: KeptFor::default(),
+        rate_limit: None,
+        ordering_key: None,
+        workflow: None,
         extra: Json::empty_object(),
     };
     Job {
@@ -53,6 +58,9 @@ fn job(phase: Phase) -> Job {
         reentered_beside: None,
         released: None,
         first_start: None,
+        progress: None,
+        checkpoint: None,
+        begun_at: None,
     }
 }
 
@@ -257,6 +265,7 @@ fn failures_stand_in_the_history_and_the_newest_as_the_error() {
         retryable: details.is_some().then_some(false),
         details: details.map(Json::from_trusted),
         backtrace: if details.is_some() { vec!["a.rs:1".into()] } else { Vec::new() },
+        overrun: None,
     };
     let mut job = job(Phase::Retryable { at: at(9) });
     job.retry_delay = Some(Duration::from_millis(1500));

@@ -6,6 +6,7 @@ use clap::Parser as _;
 
 use super::*;
 use crate::cli::{Cli, Command};
+use crate::environment::OtlpEnvironment;
 use crate::secret::Secret;
 
 /// The configuration of a command line, read as if nothing stood in the environment but this.
@@ -220,4 +221,44 @@ fn a_flag_names_another_store_whatever_a_server_would_be_told() {
     for served in [&[][..], &["--store", "memory"], &["--data", "e"]] {
         assert_eq!(database_of(&kept(&flags, served, &environment).0), "postgres://mine:5432/jobs hapax");
     }
+}
+
+#[test]
+fn what_is_said_about_spans_needs_a_collector() {
+    refused(&["--otlp-headers", "a=s3cret"], "otlp-headers is given, but no collector");
+    refused(&["--otlp-service-name", "jobs"], "otlp-service-name is given, but no collector");
+}
+
+#[cfg(not(feature = "otlp"))]
+#[test]
+fn a_collector_that_the_environment_has_for_others_is_left_alone_by_a_program_without_spans() {
+    assert!(load(&[], otel("http://all:4318")).unwrap().telemetry.is_none());
+}
+
+fn otel(url: &str) -> Environment {
+    let otlp = OtlpEnvironment { endpoint: Some(url.into()), ..OtlpEnvironment::default() };
+    Environment { otlp, ..Environment::default() }
+}
+
+#[cfg(feature = "otlp")]
+#[test]
+fn the_own_name_of_a_collector_comes_before_that_of_others() {
+    let url = |config: Config| config.telemetry.unwrap().url().to_owned();
+    assert_eq!(url(load(&[], otel("http://all:4318")).unwrap()), "http://all:4318/v1/traces");
+    let config = load(&["--otlp-endpoint", "https://mine/otlp"], otel("http://all:4318")).unwrap();
+    assert_eq!(url(config), "https://mine/otlp/v1/traces");
+    assert!(loaded(&[]).telemetry.is_none());
+}
+
+#[cfg(feature = "otlp")]
+#[test]
+fn a_collector_that_cannot_be_one_is_refused_without_its_secrets() {
+    let to = ["--otlp-endpoint", "http://a:4318", "--otlp-headers"];
+    let failure = refused(&[&to[..], &["s3cret"]].concat(), "otlp-headers: must be name=value");
+    assert!(!failure.to_string().contains("s3cret"), "{failure}");
+    let config = loaded(&[&to[..], &["a=s3cret"]].concat());
+    assert!(!format!("{config:?}").contains("s3cret"), "{config:?}");
+    refused(&["--otlp-endpoint", "a:4318"], "otlp-endpoint: must begin with https:// or http://");
+    let failure = load(&[], otel("a:4318")).unwrap_err();
+    assert!(failure.sentence().starts_with("OTEL_EXPORTER_OTLP_ENDPOINT: must begin"), "{failure}");
 }

@@ -29,11 +29,12 @@ impl Summary {
 
     fn text(&self) -> String {
         let Summary { verb, from, to, seal, seconds } = self;
-        let Census { queues, jobs, memos } = seal.census;
+        let Census { queues, jobs, entries, memos } = seal.census;
         format!(
-            "{verb} {}, {} and {} from {from} to {to} in {seconds:.1} s.\n  sha256 {}\n",
+            "{verb} {}, {}, {} and {} from {from} to {to} in {seconds:.1} s.\n  sha256 {}\n",
             plural(jobs, "job"),
             plural(queues, "queue"),
+            if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") },
             plural(memos, "remembered answer"),
             seal.checksum()
         )
@@ -41,9 +42,9 @@ impl Summary {
 
     fn json(&self) -> serde_json::Value {
         let Summary { verb: _, from, to, seal, seconds } = self;
-        let Census { queues, jobs, memos } = seal.census;
+        let Census { queues, jobs, entries, memos } = seal.census;
         json!({
-            "from": from, "to": to, "queues": queues, "jobs": jobs, "memos": memos,
+            "from": from, "to": to, "queues": queues, "jobs": jobs, "entries": entries, "memos": memos,
             "sha256": seal.checksum(), "seconds": seconds,
         })
     }

@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "whatever goes wrong here fails the test")]
 
 mod operator;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod serve;
 mod server;

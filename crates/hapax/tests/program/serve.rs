@@ -81,6 +81,14 @@ fn check_refused(arguments: &[&str], environment: (&str, &str), expected_code: i
     assert!(text.contains(expected), "{text}");
 }
 
+#[cfg(not(feature = "otlp"))]
+#[test]
+fn a_program_without_spans_says_how_to_get_them() {
+    let advice = "hint: build it with them: cargo build --release -p hapax --features otlp";
+    check_refused(&["--otlp-endpoint", "http://127.0.0.1:4318"], ("A", "B"), 1, advice);
+    check_refused(&[], ("HAPAX_OTLP_ENDPOINT", "http://127.0.0.1:4318"), 1, advice);
+}
+
 #[test]
 fn a_start_that_fails_says_why_and_what_to_do() {
     let server = Server::start(&["--store", "memory"]);

@@ -16,6 +16,12 @@ const LAYERS: &[Layer] = &[
     Layer { name: "hapax-pg-cluster", may_use: &[] },
     Layer { name: "hapax-store-sqlite", may_use: &["hapax-core", "hapax-store"] },
     Layer { name: "hapax-broker", may_use: &["hapax-core", "hapax-store"] },
+    Layer { name: "hapax-carrier", may_use: &["hapax-core", "hapax-broker"] },
+    Layer {
+        name: "hapax-otlp",
+        // The store for its tests: they lead jobs through their lives.
+        may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-carrier"],
+    },
     Layer { name: "hapax-http", may_use: &["hapax-core", "hapax-store", "hapax-broker", "hapax-wire"] },
     Layer {
         name: "hapax-store-postgres",
@@ -39,6 +45,8 @@ const LAYERS: &[Layer] = &[
             "hapax-store-sqlite",
             "hapax-store-postgres",
             "hapax-broker",
+            "hapax-carrier",
+            "hapax-otlp",
             "hapax-http",
         ],
     },
@@ -61,19 +69,24 @@ const GUARDS: &[Guard] = &[
         reason: "SQL stays behind the store contract",
     },
     Guard {
-        dependencies: &["tokio-postgres", "tokio-postgres-rustls", "rustls"],
+        dependencies: &["tokio-postgres", "tokio-postgres-rustls"],
         only_in: &["hapax-store-postgres", "bench"],
         reason: "SQL stays behind the store contract",
     },
     Guard {
-        dependencies: &["axum", "tower"],
+        dependencies: &["rustls", "rustls-native-certs", "tokio-rustls"],
+        only_in: &["hapax-store-postgres", "hapax-carrier"],
+        reason: "encryption belongs to whoever makes connections",
+    },
+    Guard {
+        dependencies: &["axum", "tower", "tokio-tungstenite"],
         only_in: &["hapax-http", "bench"],
         reason: "HTTP stays in its binding",
     },
     Guard {
         dependencies: &["hyper", "hyper-util", "http-body-util"],
-        only_in: &["hapax-http", "hapax", "bench"],
-        reason: "HTTP stays in its binding and in the operator's commands, which are clients of it",
+        only_in: &["hapax-http", "hapax-carrier", "hapax-otlp", "hapax", "bench"],
+        reason: "HTTP stays in its binding, with who carries webhooks and spans, and in the operator's commands",
     },
     Guard {
         dependencies: &["clap", "toml"],
@@ -82,7 +95,7 @@ const GUARDS: &[Guard] = &[
     },
     Guard {
         dependencies: &["jiff"],
-        only_in: &["hapax-core", "hapax"],
+        only_in: &["hapax-core", "hapax", "bench"],
         reason: "the others use hapax-core's own instants and durations",
     },
     Guard {

@@ -12,6 +12,8 @@ const SPELT_IN: &[(&str, &str)] = &[
     ("crates/hapax-wire/", "the shapes that clients see"),
     ("crates/hapax-core/src/state.rs", "the enum and its names"),
     ("/row.rs", "rows of a table carry the names as text"),
+    ("crates/hapax-core/src/webhook/delivery.rs", "the steps of deliveries have names of their own"),
+    ("wire/webhook.rs", "subscriptions are active, and deliveries pending"),
     ("xtask/src/tidy/rules/states.rs", "this list"),
 ];
 

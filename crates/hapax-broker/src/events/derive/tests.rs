@@ -4,18 +4,34 @@ use hapax_core::unique::Strategy;
 use hapax_core::{Claimant, Directive, Handback, JobId, Json, SpecPatch, WorkerId};
 
 use super::*;
-use crate::Heartbeat;
 use crate::testing::{Rig, at, draft, error, queue, rig};
+use crate::{EventFilter, EventQuery, Heartbeat, Notice};
 
 async fn held(rig: &Rig) -> JobId {
     rig.enqueue(draft()).await;
     rig.take("default").await.unwrap().id
 }
 
+/// From where to where jobs went, as one text each.
+fn steps(rig: &Rig) -> Vec<String> {
+    let filter = EventFilter { types: vec!["job.state_changed".into()], ..EventFilter::default() };
+    let told = rig.broker.events(&EventQuery { after: None, filter, limit: 1000 }).events;
+    let step = |notice: Notice| {
+        let Step { from, to } = notice.event.step().unwrap();
+        format!("{} → {}", from.map_or("", State::name), to.name())
+    };
+    told.into_iter().map(step).collect()
+}
+
 fn facts(rig: &Rig) -> Vec<JobFact> {
     let fact = |news| match news {
         News::Job { fact, .. } => Some(fact),
-        News::QueuePaused | News::QueueResumed => None,
+        News::Cron { .. }
+        | News::Workflow { .. }
+        | News::Webhook { .. }
+        | News::QueuePaused
+        | News::QueueResumed
+        | News::QueueDeleted => None,
     };
     rig.all_events().into_iter().filter_map(|event| fact(event.news)).collect()
 }
@@ -110,7 +126,7 @@ async fn a_heartbeat_tells_the_new_deadline() {
     let id = held(&rig).await;
     let visibility_timeout = Some(Duration::from_secs(7));
     rig.broker
-        .heartbeat(Heartbeat { worker: None, jobs: vec![(id, None)], visibility_timeout })
+        .heartbeat(Heartbeat { worker: None, jobs: vec![(id, None)], visibility_timeout, tenant: None })
         .await
         .unwrap();
     let worker = WorkerId::parse("worker-1");
@@ -205,5 +221,50 @@ async fn queues_that_are_paused_and_resumed() {
     rig.broker.pause(queue("mail")).await.unwrap();
     rig.broker.resume(queue("mail")).await.unwrap();
     assert_eq!(rig.events(), ["queue.paused", "queue.resumed"]);
-    assert!(rig.all_events().iter().all(|event| event.queue == queue("mail")));
+    assert!(rig.all_events().iter().all(|event| event.queue == Some(queue("mail"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_step_of_a_life_is_told_with_where_it_began() {
+    let rig = rig();
+    let id = held(&rig).await;
+    rig.broker.fail(id, Claimant::UNNAMED, error(Directive::Policy), Handback::Failed).await.unwrap();
+    rig.broker.tick(at(1000)).await.unwrap();
+    let id = rig.take("default").await.unwrap_or_else(|| panic!("{id} came back")).id;
+    rig.broker
+        .heartbeat(Heartbeat { worker: None, jobs: vec![(id, None)], visibility_timeout: None, tenant: None })
+        .await
+        .unwrap();
+    rig.broker.acknowledge(id, Claimant::UNNAMED, None).await.unwrap();
+    assert_eq!(
+        steps(&rig),
+        [
+            " → available",
+            "available → active",
+            "active → retryable",
+            "retryable → available",
+            "available → active",
+            "active → completed"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_without_a_word_of_its_own_is_told_as_a_step() {
+    let rig = rig();
+    let job = rig.enqueue(draft().pending()).await;
+    rig.broker.activate(job.id).await.unwrap();
+    rig.broker.cancel(job.id).await.unwrap();
+    assert_eq!(steps(&rig), [" → pending", "pending → available", "available → cancelled"]);
+    assert_eq!(rig.events(), ["job.enqueued", "job.cancelled"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_is_done_when_it_is_taken_was_active_in_between() {
+    let rig = rig();
+    let mut once = draft();
+    once.spec.delivery = hapax_core::Delivery::AtMostOnce;
+    rig.enqueue(once).await;
+    rig.take("default").await.unwrap();
+    assert_eq!(steps(&rig), [" → available", "available → active", "active → completed"]);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::unique::{Debounce, JobKey, JobKeyMode, Uniqueness, WhileActive};
-use crate::{StateSet, let_go, lets_successors_go};
+use crate::{Parting, StateSet, let_go, parting};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -119,22 +119,23 @@ fn a_successor_waits_for_the_end_of_the_running_job_and_is_let_go_then() {
     let admission = admit(latest(), vec![holder(State::Active)]);
     assert_eq!(admission.verdict, Verdict::Created);
     assert_eq!(admission.job.phase, Phase::Pending { after: Some(id(1)) });
-    let gone = let_go(&admission.job, at(60)).unwrap();
+    let gone = let_go(&admission.job, Parting::Ended, at(60)).unwrap();
     assert_eq!((gone.state(), gone.enqueued_at), (State::Available, Some(at(60))));
     let later = admit(scheduled(latest(), 100), vec![holder(State::Active)]).job;
-    assert_eq!(let_go(&later, at(60)).unwrap().phase, Phase::Scheduled { at: at(100) });
-    assert_eq!(let_go(&gone, at(60)), None);
+    assert_eq!(let_go(&later, Parting::Ended, at(60)).unwrap().phase, Phase::Scheduled { at: at(100) });
+    assert_eq!(let_go(&gone, Parting::Ended, at(60)), None);
 }
 
 #[test]
 fn only_an_end_or_the_loss_of_the_key_lets_successors_go() {
     for state in State::ALL {
-        assert_eq!(lets_successors_go(State::Active, &holder(state)), state.is_terminal(), "{state}");
-        assert!(!lets_successors_go(State::Completed, &holder(state)), "it had ended before");
+        let ended = state.is_terminal().then_some(Parting::Ended);
+        assert_eq!(parting(State::Active, &holder(state)), ended, "{state}");
+        assert_eq!(parting(State::Completed, &holder(state)), None, "it had ended before");
     }
     let mut keyless = holder(State::Active);
     Arc::make_mut(&mut keyless.spec).unique = Some(unique(Strategy::Ignore).into());
-    assert!(!lets_successors_go(State::Active, &keyless));
+    assert_eq!(parting(State::Active, &keyless), None);
     keyless.key = None;
-    assert!(lets_successors_go(State::Active, &keyless));
+    assert_eq!(parting(State::Active, &keyless), Some(Parting::KeyGivenUp));
 }

@@ -16,8 +16,11 @@ fn asking(policy: Option<UniquePolicy>) -> Incoming {
     Incoming {
         id: id(99),
         key: policy.as_ref().map(|_| Key::of_text("k")),
-        spec: Spec { unique: policy.map(Into::into), ..spec() },
+        spec: Box::new(Spec { unique: policy.map(Into::into), ..spec() }),
         pending: false,
+        after: None,
+        bound: None,
+        barred: None,
         request_id: None,
     }
 }

@@ -44,7 +44,7 @@ fn job_keys_in_all_their_notations_are_understood() {
         assert_eq!(read(&members), ("é".to_owned(), mode));
     }
     let node = super::super::read(br#"{"type":"a","args":[],"job_key":"abc"}"#).unwrap();
-    let canonical = job(&node, Media::Json, NOW).unwrap().canonical;
+    let canonical = job(&node, &Intake::new(Media::Json, NOW)).unwrap().canonical;
     assert_eq!(canonical.as_deref(), Some(r#"{"job_key":"abc"}"#));
 }
 

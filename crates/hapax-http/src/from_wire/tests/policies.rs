@@ -158,6 +158,9 @@ fn a_fault_of_a_policy_names_the_member_that_has_to_change() {
     for (members, field) in [
         (r#""states":[]"#, "unique.states"),
         (r#""period":"PT0S""#, "unique.period"),
+        (r#""period_ms":0"#, "unique.period_ms"),
+        (r#""period_ms":"PT1S""#, "unique.period_ms"),
+        (r#""period_ms":1000,"period":"PT1S""#, "unique.period_ms"),
         (r#""key":"""#, "unique.key"),
         (r#""key":["missing"]"#, "unique.key"),
         (r#""keys":["args"],"args_keys":[]"#, "unique.args_keys"),
@@ -192,6 +195,7 @@ fn unique_policies_in_all_their_notations_are_understood() {
     assert_eq!(javascript.args_keys, Some(vec!["u".into()]));
     assert_eq!(policy(r#""key":"own""#).key.as_deref(), Some("own"));
     assert_eq!(policy(r#""period":60"#).period, Some(std::time::Duration::from_mins(1)));
+    assert_eq!(policy(r#""period_ms":1500"#).period, Some(std::time::Duration::from_millis(1500)));
     assert_eq!(policy(r#""period":"infinity""#).period, None);
     assert_eq!(policy(r#""period":null"#).period, None);
     assert_eq!(policy(r#""timestamp":"inserted_at""#).period_from, hapax_core::unique::Anchor::CreatedAt);

@@ -101,6 +101,8 @@ fn errors_of_workers_take_one_form() {
     let large = error(&format!(r#"{{"message":{{"a":1}},"details":{{"x":"{}"}}}}"#, "x".repeat(20_000)));
     assert_eq!(&*large.message, r#"{"a":1}"#);
     assert_eq!(large.details.unwrap().as_str(), r#"{"omitted_bytes":20008}"#);
+    let bare = error(r#"{"message":"m","details":["a", 1.0]}"#);
+    assert_eq!(bare.details.unwrap().as_str(), r#"{"value":["a", 1.0]}"#);
     let long =
         error(&format!(r#"{{"message":"{}","backtrace":"{}"}}"#, "é".repeat(20_000), "line\\n".repeat(60)));
     assert_eq!((long.message.chars().count(), long.backtrace.len()), (10_000, 50));

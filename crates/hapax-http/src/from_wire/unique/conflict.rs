@@ -1,10 +1,10 @@
 //! What becomes of a duplicate.
 
+use hapax_core::nearest;
 use hapax_core::unique::{Debounce, Field, FieldSet, Replacement, UniquePolicy, WhileActive};
 
 use super::ENDLESS;
 use crate::compat;
-use crate::from_wire::nearest::nearest;
 use crate::from_wire::retry::choice;
 use crate::from_wire::states::state;
 use crate::from_wire::{Fault, Given, Place, span};

@@ -5,7 +5,7 @@ use hapax_core::unique::{Dimensions, UniquePolicy};
 use crate::compat;
 use crate::from_wire::{Fault, Given, Place};
 
-const DIMENSIONS: &[&str] = &["type", "queue", "args", "meta"];
+pub(crate) const DIMENSIONS: &[&str] = &["type", "queue", "args", "meta"];
 
 /// What the key is made of.
 pub(super) fn read(policy: &mut UniquePolicy, given: Given<'_, '_>) -> Result<(), Fault> {

@@ -1,11 +1,10 @@
 //! `POST /ojs/v1/dead-letter/{id}/retry`: tries a dead letter again.
 
-use hapax_wire::{job, writer};
-
 use crate::call::{Call, dead_letter_id};
-use crate::from_wire;
+use crate::from_wire::{self, Fault, Place};
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::to_wire::report;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let id = dead_letter_id(&call.parameter)?;
@@ -15,13 +14,12 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
         let body = from_wire::read(&call.body.bytes)?;
         from_wire::revival(Some(&body), call.media)?
     };
+    if let (Some(tenant), Some(meta)) = (call.tenant(), &patch.meta)
+        && !tenant.owns(meta)
+    {
+        let place = Place::Member(&Place::Member(&Place::Body, "override"), "meta");
+        return Err(Fault::new(place, "must keep the tenant_id of the job").into());
+    }
     let revived = call.broker().revive(id, patch).await?;
-    let mut out = Vec::with_capacity(2 * job::length_estimate(&revived));
-    writer::object(&mut out, |o| {
-        o.twice("job", |o| {
-            job::members(o, &revived);
-            o.moment_if("re_enqueued_at", revived.enqueued_at);
-        });
-    });
-    Ok(Reply::ok(out))
+    Ok(Reply::ok(report::revived(&revived)))
 }

@@ -8,7 +8,8 @@ use crate::problem::Problem;
 use crate::reply::Reply;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
-    let activated = call.broker().activate(call.job_id()?).await?;
+    let id = call.job_id()?;
+    let activated = call.broker().activate(id).await?;
     let mut out = Vec::with_capacity(2 * job::length_estimate(&activated));
     writer::object(&mut out, |o| {
         o.twice("job", |o| {

@@ -12,11 +12,11 @@ use crate::reply::Reply;
 use crate::to_wire::bulk;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
-    let Bulk { jobs, idempotency_key } = reading::jobs(&call, from_wire::bulk).await?;
+    let (Bulk { jobs, idempotency_key }, warnings) = reading::jobs(&call, from_wire::bulk).await?;
     let key = idempotency_key.as_deref();
     match jobs {
-        BulkJobs::Each { drafts, faults } => each(&call, drafts, faults, key).await,
-        BulkJobs::All(drafts) => all(&call, drafts, key).await,
+        BulkJobs::Each { drafts, faults } => each(&call, drafts, faults, key, &warnings).await,
+        BulkJobs::All(drafts) => all(&call, drafts, key, &warnings).await,
     }
 }
 
@@ -25,22 +25,34 @@ async fn each(
     drafts: Vec<Draft>,
     faults: Vec<(usize, Fault)>,
     key: Option<&str>,
+    warnings: &[String],
 ) -> Result<Reply, Problem> {
     let total = drafts.len() + faults.len();
-    let (id, faults) = (call.id.clone(), Arc::new(faults));
+    let (id, faults, told) = (call.id.clone(), Arc::new(faults), warnings.to_vec());
     let remembered = Arc::clone(&faults);
-    let memo = memo::memo(call, key, move |answer| bulk::reply(answer, &remembered, &id))?;
+    let memo = memo::memo(call, key, move |answer| bulk::reply(answer, &remembered, &id).warning(&told))?;
     match call.broker().enqueue_each(drafts, call.id.as_str(), memo).await? {
-        Receipt::Fresh(answers) => Ok(bulk::each(&answers, &faults, &call.id)),
+        Receipt::Fresh(answers) => {
+            call.count_enqueued(answers.iter().flatten());
+            Ok(bulk::each(&answers, &faults, &call.id).warning(warnings))
+        }
         Receipt::Remembered(before) => Ok(bulk::of_size(memo::replay(&before), total)),
     }
 }
 
-async fn all(call: &Call, drafts: Vec<Draft>, key: Option<&str>) -> Result<Reply, Problem> {
-    let (id, total) = (call.id.clone(), drafts.len());
-    let memo = memo::memo(call, key, move |answer| bulk::reply(answer, &[], &id))?;
+async fn all(
+    call: &Call,
+    drafts: Vec<Draft>,
+    key: Option<&str>,
+    warnings: &[String],
+) -> Result<Reply, Problem> {
+    let (id, total, told) = (call.id.clone(), drafts.len(), warnings.to_vec());
+    let memo = memo::memo(call, key, move |answer| bulk::reply(answer, &[], &id).warning(&told))?;
     match call.broker().enqueue_all(drafts, call.id.as_str(), memo).await? {
-        Receipt::Fresh(admitted) => Ok(bulk::all(&admitted, &call.id)),
+        Receipt::Fresh(admitted) => {
+            call.count_enqueued(&admitted);
+            Ok(bulk::all(&admitted, &call.id).warning(warnings))
+        }
         Receipt::Remembered(before) => Ok(bulk::of_size(memo::replay(&before), total)),
     }
 }

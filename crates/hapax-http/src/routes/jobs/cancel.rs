@@ -3,9 +3,12 @@
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::tenants::Deed;
 use crate::to_wire::report;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
-    let job = call.broker().cancel(call.job_id()?).await?;
+    let id = call.job_id()?;
+    let job = call.broker().cancel(id).await?;
+    call.shared.tenants.count(&job, Deed::Cancelled);
     Ok(Reply::ok(report::job(&job)))
 }

@@ -17,7 +17,7 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The wish to have the answer remembered, if the client sent a key for it: in the header, or in the body of a request
 /// that has a member for it. Keys of different operations do not meet.
-pub(super) fn memo(
+pub(in crate::routes) fn memo(
     call: &Call,
     in_body: Option<&str>,
     render: impl Fn(&Answer) -> Reply + Send + Sync + 'static,
@@ -31,6 +31,8 @@ pub(super) fn memo(
         let problem = format_args!("must have 1 to {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters");
         return Err(Fault::new(Place::Member(&Place::Body, place), problem).into());
     };
+    // What tenants remember is their own.
+    let tenant = call.origin.tenant.as_ref().map_or("", |tenant| tenant.as_str());
     let path = call.uri.path();
     let mut hash = Sha256::new();
     hash.update(b"POST\n");
@@ -42,7 +44,11 @@ pub(super) fn memo(
         Remembered { status: status.as_u16(), body: body.to_vec().into() }
     };
     Ok(Some(Memo {
-        key: MemoKey(format!("POST {path}\n{key}").into()),
+        key: MemoKey(if tenant.is_empty() {
+            format!("POST {path}\n{key}").into()
+        } else {
+            format!("POST {path}\n{tenant}\n{key}").into()
+        }),
         fingerprint: hash.finalize().into(),
         render: Arc::new(remembered),
     }))
@@ -55,13 +61,13 @@ fn is_usable(key: &str) -> bool {
 }
 
 /// The answer that the first request got.
-pub(super) fn replay(before: &Remembered) -> Reply {
+pub(in crate::routes) fn replay(before: &Remembered) -> Reply {
     let status = StatusCode::from_u16(before.status).unwrap_or(StatusCode::OK);
     Reply::json(status, before.body.to_vec()).with(REPLAYED, HeaderValue::from_static("true"))
 }
 
 /// The same, with the address of the one job that it shows.
-pub(super) fn replay_at_job(before: &Remembered) -> Reply {
+pub(in crate::routes) fn replay_at_job(before: &Remembered) -> Reply {
     let reply = replay(before);
     match created(&before.body) {
         Some(id) => reply.at_job(id),

@@ -6,6 +6,7 @@ use crate::reply::Reply;
 use crate::to_wire::report;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
-    let job = call.broker().job(call.job_id()?).await?;
+    let id = call.job_id()?;
+    let job = call.broker().job(id).await?;
     Ok(Reply::ok(report::job(&job)))
 }

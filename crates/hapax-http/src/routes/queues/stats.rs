@@ -8,5 +8,6 @@ use crate::to_wire::queue;
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let name = call.queue()?;
     let facts = call.broker().queue(name.clone()).await?;
-    Ok(Reply::ok(queue::stats(&name, facts.as_ref(), call.dialect, call.broker().now())))
+    let hour = call.broker().last_hour(Some(&name));
+    Ok(Reply::ok(queue::stats(&name, facts.as_ref(), &hour, call.dialect, call.broker().now())))
 }

@@ -13,6 +13,6 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     } else {
         from_wire::release(Some(&from_wire::read(&call.body.bytes)?))?
     };
-    let released = call.broker().release(taken, reason).await?;
+    let released = call.broker().release(taken, reason, call.tenant()).await?;
     Ok(Reply::ok(key::released(taken, &released)))
 }

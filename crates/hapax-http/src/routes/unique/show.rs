@@ -9,6 +9,6 @@ use crate::to_wire::key;
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let shown = call.key()?;
     let limit = from_wire::holders(&call.uri)?;
-    let holders = call.broker().holders(shown, limit).await?;
+    let holders = call.broker().holders(shown, limit, call.tenant()).await?;
     Ok(Reply::ok(key::holders(shown, holders, limit, call.broker().now(), call.broker().rules())))
 }

@@ -4,6 +4,7 @@ use crate::call::{Call, job_id};
 use crate::from_wire::{self, Acknowledgement};
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::tenants::Deed;
 use crate::to_wire::report;
 
 /// The body names the job.
@@ -28,6 +29,9 @@ pub(crate) async fn of_path(call: Call) -> Result<Reply, Problem> {
 
 async fn acknowledge(call: &Call, said: Acknowledgement) -> Result<Reply, Problem> {
     let Acknowledgement { job_id: id, claimant, result } = said;
-    let job = call.broker().acknowledge(job_id(&id)?, claimant, result).await?;
+    let id = job_id(&id)?;
+    call.keep_to_own(id).await?;
+    let job = call.broker().acknowledge(id, claimant, result).await?;
+    call.shared.tenants.count(&job, Deed::Acknowledged);
     Ok(Reply::ok(report::standing(&job)))
 }

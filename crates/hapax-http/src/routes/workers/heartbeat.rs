@@ -1,5 +1,6 @@
-//! `POST /ojs/v1/workers/heartbeat`: a worker is still at its jobs.
+//! `POST /ojs/v1/workers/heartbeat`, also as `/beat`: a worker is still at its jobs.
 
+use hapax_broker::Order;
 use hapax_core::Job;
 use hapax_core::json::{self, Limits};
 
@@ -7,15 +8,18 @@ use crate::call::Call;
 use crate::from_wire;
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::to_wire::report::{self, Order};
+use crate::to_wire::report;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
-    let beat = {
+    let mut beat = {
         let body = from_wire::read(&call.body.bytes)?;
         from_wire::beat(&body)?
     };
+    beat.heartbeat.tenant = call.tenant().cloned();
+    let told = beat.heartbeat.worker.as_ref().map(|worker| call.broker().worker_beat(worker, beat.report));
     let pulse = call.broker().heartbeat(beat.heartbeat).await?;
-    let order = if call.shared.conformance { wanted(&pulse.extended) } else { Order::Running };
+    let wanted = if call.shared.conformance { wanted(&pulse.extended) } else { Order::Running };
+    let order = told.unwrap_or_default().max(wanted);
     Ok(Reply::ok(report::beat(&pulse, &beat.foreign, order, call.broker().now())))
 }
 

@@ -4,6 +4,7 @@ use crate::call::{Call, job_id};
 use crate::from_wire::{self, Rejection};
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::tenants::Deed;
 use crate::to_wire::report;
 
 /// The body names the job.
@@ -28,6 +29,9 @@ pub(crate) async fn of_path(call: Call) -> Result<Reply, Problem> {
 
 async fn reject(call: &Call, said: Rejection) -> Result<Reply, Problem> {
     let Rejection { job_id: id, claimant, error, handback } = said;
-    let job = call.broker().fail(job_id(&id)?, claimant, error, handback).await?;
+    let id = job_id(&id)?;
+    call.keep_to_own(id).await?;
+    let job = call.broker().fail(id, claimant, error, handback).await?;
+    call.shared.tenants.count(&job, Deed::Failed);
     Ok(Reply::ok(report::standing(&job)))
 }

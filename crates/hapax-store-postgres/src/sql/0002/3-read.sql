@@ -385,15 +385,14 @@ CREATE FUNCTION hapax.sorted(job jsonb, place text, OUT slots jsonb, OUT extra t
 DECLARE
     known text[] := ARRAY['specversion', 'id', 'type', 'args', 'payload', 'queue', 'priority', 'meta', 'tags', 'schema',
         'scheduled_at', 'delay_until', 'expires_at', 'timeout', 'timeout_ms', 'visibility_timeout', 'visibility_timeout_ms',
-        'retry', 'retry_policy', 'max_attempts', 'unique', 'job_key', 'job_key_mode', 'delivery', 'pending'];
+        'total_timeout', 'enqueue_ttl', 'heartbeat_timeout', 'grace_period', 'retry', 'retry_policy', 'max_attempts', 'unique', 'job_key', 'job_key_mode', 'delivery', 'pending'];
     -- What the server itself gives a job or a reply that shows one.
-    system text[] := ARRAY['abridged', 'activated_at', 'attempt', 'cancelled_at', 'completed_at', 'created_at',
-        'deduplicated', 'discarded_at', 'enqueued_at', 'error', 'errors', 'fence', 'job', 'job_id', 'lease',
-        'lease_expires_at', 'next_attempt_at', 'next_retry_at', 'outcome', 'previous_state', 're_enqueued_at', 'replaced',
-        'result', 'retry_delay_ms', 'started_at', 'state', 'updated', 'worker_id'];
-    unsupported jsonb := '{"rate_limit": "rate limits", "ordering_key": "ordering keys",
-        "total_timeout": "a limit over all attempts", "enqueue_ttl": "a limit on the time in the queue",
-        "heartbeat_timeout": "a limit on the time between heartbeats"}';
+    system text[] := ARRAY['abridged', 'activated_at', 'attempt', 'cancelled_at', 'checkpoint', 'completed_at', 'created_at',
+        'deduplicated', 'discarded_at', 'enqueued_at', 'error', 'errors', 'fence', 'job', 'job_id', 'last_checkpoint', 'lease',
+        'lease_expires_at', 'next_attempt_at', 'next_retry_at', 'outcome', 'parent_results', 'parent_results_omitted', 'previous_state', 'progress',
+        're_enqueued_at', 'replaced',
+        'result', 'retry_delay_ms', 'started_at', 'state', 'updated', 'waits_for', 'worker_id'];
+    unsupported jsonb := '{"rate_limit": "rate limits for jobs from SQL"}';
     options jsonb := hapax.member(job, 'options');
     part record; item record; p text; name text;
     others jsonb := '{}';
@@ -426,6 +425,11 @@ BEGIN
                 PERFORM hapax.fault(p, 'this server does not have ' || (unsupported ->> name) || '; leave the attribute out',
                     'unsupported');
             END IF;
+            IF name = 'ordering_key' THEN
+                CONTINUE WHEN item.value = 'null';
+                PERFORM hapax.fault(p, 'is for jobs that are sent to POST /ojs/v1/jobs, which puts them into their lines; '
+                    'send this one there, or leave the attribute out', 'unsupported');
+            END IF;
             IF name IN ('debounce', 'while_active') THEN
                 CONTINUE WHEN item.value = 'null';
                 PERFORM hapax.fault(p, 'belongs into unique: {"unique": {"' || name || '": …}}');
@@ -444,6 +448,28 @@ BEGIN
         END LOOP;
     END LOOP;
     extra := CASE WHEN extra = '' THEN NULL ELSE '{' || substr(extra, 2) || '}' END;
+END
+$$;
+
+-- A number of seconds, also as an ISO 8601 duration; in milliseconds.
+CREATE FUNCTION hapax.whole_seconds(slots jsonb, name text, least_one bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    p text := slots #>> ARRAY[name, '0'];
+    v jsonb := slots #> ARRAY[name, '1'];
+    ms bigint;
+BEGIN
+    IF v IS NULL THEN RETURN NULL; END IF;
+    IF jsonb_typeof(v) <> 'string' THEN
+        IF NOT hapax.is_double(v) THEN
+            PERFORM hapax.wrong(p, 'a number of seconds, or an ISO 8601 duration such as PT30S', v);
+        END IF;
+        RETURN hapax.integer_of(p, v, least_one, 315360000000) * 1000;
+    END IF;
+    ms := hapax.iso_of(p, v);
+    IF ms % 1000 <> 0 OR ms < least_one * 1000 THEN
+        PERFORM hapax.fault(p, 'must be whole seconds, at least ' || least_one);
+    END IF;
+    RETURN ms;
 END
 $$;
 
@@ -646,6 +672,15 @@ BEGIN
     IF coalesce(one, other) IS NOT NULL THEN
         options := options || jsonb_build_object('visibility_timeout_ms', coalesce(one, other));
     END IF;
+    one := hapax.whole_seconds(s, 'total_timeout', 1);
+    IF one < (options -> 'timeout_ms')::bigint THEN
+        PERFORM hapax.fault(s #>> '{total_timeout,0}', 'must not be shorter than timeout: no attempt could take its full time');
+    END IF;
+    options := options || jsonb_strip_nulls(jsonb_build_object('total_timeout_ms', one,
+        'enqueue_ttl_ms', hapax.whole_seconds(s, 'enqueue_ttl', 1)));
+    options := options || jsonb_strip_nulls(jsonb_build_object(
+        'heartbeat_timeout_ms', hapax.whole_seconds(s, 'heartbeat_timeout', 1)));
+    options := options || jsonb_strip_nulls(jsonb_build_object('grace_period_ms', hapax.whole_seconds(s, 'grace_period', 0)));
 
     retry := hapax.default_retry();
     v := hapax.one_of(s, 'retry', 'retry_policy');

@@ -19,6 +19,17 @@ BEGIN
 END
 $$;
 
+-- A job as these functions can read it. A server took zero characters wherever JSON may hold them; no text here can.
+CREATE FUNCTION hapax.legible(j hapax.jobs) RETURNS hapax.jobs LANGUAGE plpgsql AS $$
+BEGIN
+    IF strpos(j.options::text, '\u0000') > 0 THEN j.options := hapax.lenient(j.options); END IF;
+    IF strpos(j.policy::text, '\u0000') > 0 THEN j.policy := hapax.lenient(j.policy); END IF;
+    IF strpos(j.errors::text, '\u0000') > 0 THEN j.errors := hapax.lenient(j.errors); END IF;
+    IF strpos(j.ledger::text, '\u0000') > 0 THEN j.ledger := hapax.lenient(j.ledger); END IF;
+    RETURN j;
+END
+$$;
+
 -- Names of requests in a ledger. Those that a server made, req_ and a UUID, are written with 22 digits of six bits each.
 CREATE FUNCTION hapax.request_name(written text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -64,6 +75,13 @@ BEGIN
     IF entry -> 'backtrace' IS NOT NULL THEN
         out := out || jsonb_build_object('backtrace', hapax.lenient(entry -> 'backtrace'));
     END IF;
+    IF entry -> 'overrun' IS NOT NULL THEN
+        out := out || jsonb_build_object(
+            'timeout_kind', CASE entry ->> 'kind' WHEN 'total_timeout' THEN 'total' WHEN 'enqueue_ttl_expired' THEN 'enqueue_ttl'
+                WHEN 'stalled' THEN 'stalled' ELSE 'execution' END,
+            'limit_seconds', (entry #>> '{overrun,0}')::double precision / 1000,
+            'elapsed_seconds', (entry #>> '{overrun,1}')::double precision / 1000);
+    END IF;
     RETURN out;
 END
 $$;
@@ -79,7 +97,7 @@ DECLARE
 BEGIN
     IF j.key IS NOT NULL THEN facts := facts || jsonb_build_object('uniqueness_key', encode(j.key, 'hex')); END IF;
     IF j.reentered_beside IS NOT NULL THEN facts := facts || jsonb_build_object('reentered_beside', j.reentered_beside); END IF;
-    IF j.after IS NOT NULL THEN facts := facts || jsonb_build_object('waits_for', j.after); END IF;
+    IF j.after IS NOT NULL AND j.ordering_key IS NULL THEN facts := facts || jsonb_build_object('waits_for', j.after); END IF;
     v := ledger -> 'first_start';
     IF v IS NOT NULL THEN facts := facts || jsonb_build_object('first_start', hapax.moment(v::bigint)); END IF;
     v := ledger -> 'released';
@@ -160,6 +178,21 @@ CREATE FUNCTION hapax.retry(j hapax.jobs) RETURNS jsonb LANGUAGE sql IMMUTABLE A
     SELECT coalesce((j.options -> 'retry')::jsonb, hapax.default_retry())
 $$;
 
+-- The rate limit of a job that a server enqueued; each pace is a number and a span.
+CREATE FUNCTION hapax.shown_rate_limit(wish jsonb) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    figures jsonb := coalesce(wish -> 'limits', '{}');
+    out jsonb := (wish - 'limits') || (figures - 'rate' - 'throttle');
+    pace record;
+BEGIN
+    FOR pace IN SELECT key AS name, value FROM jsonb_each(figures) WHERE key IN ('rate', 'throttle') LOOP
+        out := out || jsonb_build_object(pace.name, jsonb_build_object(
+            'limit', pace.value -> 0, 'period', hapax.iso_text((pace.value -> 1)::bigint)));
+    END LOOP;
+    RETURN out;
+END
+$$;
+
 CREATE FUNCTION hapax.shown(j hapax.jobs) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     options jsonb := coalesce(j.options, '{}');
@@ -179,6 +212,9 @@ BEGIN
     IF j.state = 'completed' AND j.result IS NOT NULL THEN out := out || jsonb_build_object('result', hapax.lenient(j.result)); END IF;
     IF j.state = 'cancelled' THEN out := out || jsonb_build_object('previous_state', j.detail); END IF;
     IF j.retry_ms IS NOT NULL THEN out := out || jsonb_build_object('retry_delay_ms', j.retry_ms); END IF;
+    IF j.ledger #>> '{progress,value}' IS NOT NULL THEN
+        out := out || jsonb_build_object('progress', (j.ledger #>> '{progress,value}')::double precision);
+    END IF;
     IF options ? 'scheduled_at' THEN out := out || jsonb_build_object('scheduled_at', options #> '{scheduled_at,text}'); END IF;
     IF options ? 'expires_at' THEN out := out || jsonb_build_object('expires_at', options #> '{expires_at,text}'); END IF;
     IF options ? 'timeout_ms' THEN
@@ -190,8 +226,19 @@ BEGIN
     IF options ? 'visibility_timeout_ms' THEN
         out := out || jsonb_build_object('visibility_timeout_ms', options -> 'visibility_timeout_ms');
     END IF;
+    IF options ? 'total_timeout_ms' THEN out := out || jsonb_build_object('total_timeout', (options -> 'total_timeout_ms')::bigint / 1000); END IF;
+    IF options ? 'enqueue_ttl_ms' THEN out := out || jsonb_build_object('enqueue_ttl', (options -> 'enqueue_ttl_ms')::bigint / 1000); END IF;
+    IF options ? 'heartbeat_timeout_ms' THEN
+        out := out || jsonb_build_object('heartbeat_timeout', (options -> 'heartbeat_timeout_ms')::bigint / 1000);
+    END IF;
+    IF options ? 'grace_period_ms' THEN out := out || jsonb_build_object('grace_period', (options -> 'grace_period_ms')::bigint / 1000); END IF;
+    IF options ? 'rate_limit' THEN
+        out := out || jsonb_build_object('rate_limit', hapax.shown_rate_limit(options -> 'rate_limit'));
+    END IF;
     IF options ? 'tags' THEN out := out || jsonb_build_object('tags', options -> 'tags'); END IF;
     IF options ? 'schema' THEN out := out || jsonb_build_object('schema', options -> 'schema'); END IF;
+    IF options ? 'ordering_key' THEN out := out || jsonb_build_object('ordering_key', options -> 'ordering_key'); END IF;
+    IF options ? 'ordering_key' AND j.after IS NOT NULL THEN out := out || jsonb_build_object('waits_for', j.after); END IF;
     IF options ? 'at_most_once' THEN out := out || '{"delivery": "at_most_once"}'; END IF;
     IF j.errors IS NOT NULL THEN
         SELECT jsonb_agg(hapax.shown_failure(value) ORDER BY ordinality) INTO failures

@@ -23,16 +23,28 @@ RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     END)
 $$;
 
+-- When too much time has gone by since the job began.
+CREATE FUNCTION hapax.total_end(j hapax.jobs) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT hapax.clamped(coalesce((j.ledger ->> 'begun_at')::numeric, j.created_at) + (j.options ->> 'total_timeout_ms')::numeric)
+$$;
+
+-- When it is too late, for whatever reason, to start the job.
+CREATE FUNCTION hapax.too_late_at(j hapax.jobs) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT least((j.options #>> '{expires_at,at}')::bigint, hapax.total_end(j),
+        -- An attempt that was handed back was none.
+        CASE WHEN j.state <> 'retryable' AND j.attempt = 0 THEN hapax.clamped(
+            coalesce((j.ledger ->> 'begun_at')::numeric, j.created_at) + (j.options ->> 'enqueue_ttl_ms')::numeric) END)
+$$;
+
 -- When something happens to a job by itself.
 CREATE FUNCTION hapax.due(j hapax.jobs) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    expires bigint := (j.options #>> '{expires_at,at}')::bigint;
     kept_until bigint;
     policy jsonb;
 BEGIN
-    IF j.state IN ('scheduled', 'retryable') THEN RETURN least(j.at, expires); END IF;
-    IF j.state IN ('available', 'pending') THEN RETURN expires; END IF;
-    IF j.state = 'active' THEN RETURN least(j.deadline, j.times_out_at); END IF;
+    IF j.state IN ('scheduled', 'retryable') THEN RETURN least(j.at, hapax.too_late_at(j)); END IF;
+    IF j.state IN ('available', 'pending') THEN RETURN hapax.too_late_at(j); END IF;
+    IF j.state = 'active' THEN RETURN least(j.deadline, j.times_out_at, hapax.total_end(j)); END IF;
     SELECT hapax.clamped(j.at::numeric + CASE j.state
         WHEN 'completed' THEN completed_ms WHEN 'cancelled' THEN cancelled_ms ELSE discarded_ms END)
     INTO kept_until FROM hapax.rules;
@@ -89,7 +101,7 @@ $$;
 CREATE FUNCTION hapax.put(old hapax.jobs, INOUT j hapax.jobs, OUT counts hapax.count[]) LANGUAGE plpgsql AS $$
 BEGIN
     -- Who becomes available goes to the end of the line; who is in it keeps its place.
-    IF j.state = 'available' AND old.state <> 'available' THEN j.turn := nextval('hapax.numbers'); END IF;
+    IF j.state = 'available' AND old.state <> 'available' THEN j.turn := nextval('hapax.numbers') * 2; END IF;
     j.due_at := hapax.due(j);
     UPDATE hapax.jobs SET
         state = j.state, turn = j.turn, attempt = j.attempt, fence = j.fence, at = j.at, enqueued_at = j.enqueued_at,
@@ -98,8 +110,19 @@ BEGIN
         dead_letter = j.dead_letter, retry_ms = j.retry_ms, reentered_beside = j.reentered_beside, result = j.result,
         errors = j.errors, ledger = j.ledger, due_at = j.due_at, type = j.type, queue = j.queue, priority = j.priority,
         scheduled_at = j.scheduled_at, key = j.key, policy = j.policy, options = j.options, args = j.args, meta = j.meta,
-        extra = j.extra
+        extra = j.extra, limit_key = j.limit_key, ordering_key = j.ordering_key,
+        held = false
     WHERE id = j.id;
+    IF j.state = 'available' AND old.state <> 'available' AND j.options #>> '{rate_limit,share}' = 'fair' THEN
+        PERFORM hapax.share(ARRAY[j.id], '{}');
+        SELECT w.turn INTO j.turn FROM hapax.jobs w WHERE w.id = j.id;
+    END IF;
+    -- What the end of a step means for the others of its workflow, the servers know.
+    -- So they do for whom there is room in a rate limit when a job stops running or waiting.
+    IF (j.state >= 'completed' AND old.state < 'completed' AND j.options ->> 'workflow' IS NOT NULL)
+        OR (old.limit_key IS NOT NULL AND old.state IN ('active', 'available') AND j.state <> old.state) THEN
+        INSERT INTO hapax.ends (job) VALUES (j.id) ON CONFLICT DO NOTHING;
+    END IF;
     counts := hapax.counted(old, -1) || hapax.counted(j, 1);
     IF j.state = 'available' AND (old.state <> 'available' OR old.queue <> j.queue) THEN PERFORM hapax.call(j.queue); END IF;
 END
@@ -177,6 +200,26 @@ CREATE FUNCTION hapax.without_lapsed_lease(j hapax.jobs) RETURNS hapax.jobs LANG
 BEGIN
     IF j.state = 'available' THEN
         j.token := NULL; j.worker := NULL; j.deadline := NULL; j.lease_ms := NULL;
+    END IF;
+    RETURN j;
+END
+$$;
+
+-- What was left behind in other work is of no use.
+CREATE FUNCTION hapax.without_checkpoint(j hapax.jobs) RETURNS hapax.jobs LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF j.ledger -> 'checkpoint' IS NOT NULL THEN j.ledger := j.ledger::jsonb - 'checkpoint'; END IF;
+    RETURN j;
+END
+$$;
+
+-- Its limits on time count from here.
+CREATE FUNCTION hapax.begun_anew(j hapax.jobs, now bigint) RETURNS hapax.jobs LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF j.options::jsonb ?| ARRAY['total_timeout_ms', 'enqueue_ttl_ms'] THEN
+        j.ledger := coalesce(j.ledger, '{"count": 0, "recent": []}')::jsonb || jsonb_build_object('begun_at', now);
+    ELSIF j.ledger -> 'begun_at' IS NOT NULL THEN
+        j.ledger := j.ledger::jsonb - 'begun_at';
     END IF;
     RETURN j;
 END
@@ -283,14 +326,36 @@ BEGIN
     IF a -> 'visibility_timeout_ms' IS DISTINCT FROM b -> 'visibility_timeout_ms' THEN
         names := names || 'visibility_timeout_ms'::text;
     END IF;
+    IF a -> 'total_timeout_ms' IS DISTINCT FROM b -> 'total_timeout_ms' THEN names := names || 'total_timeout'::text; END IF;
+    IF a -> 'enqueue_ttl_ms' IS DISTINCT FROM b -> 'enqueue_ttl_ms' THEN names := names || 'enqueue_ttl'::text; END IF;
+    IF a -> 'heartbeat_timeout_ms' IS DISTINCT FROM b -> 'heartbeat_timeout_ms' THEN
+        names := names || 'heartbeat_timeout'::text;
+    END IF;
+    IF a -> 'grace_period_ms' IS DISTINCT FROM b -> 'grace_period_ms' THEN names := names || 'grace_period'::text; END IF;
     IF a -> 'retry' IS DISTINCT FROM b -> 'retry' THEN names := names || 'retry'::text; END IF;
     IF old.policy::jsonb IS DISTINCT FROM j.policy::jsonb THEN
         names := names || CASE WHEN j.policy::jsonb ? 'job_key' THEN 'job_key_mode' ELSE 'unique' END;
     END IF;
+    IF a -> 'rate_limit' IS DISTINCT FROM b -> 'rate_limit' THEN names := names || 'rate_limit'::text; END IF;
     IF a ? 'at_most_once' <> b ? 'at_most_once' THEN names := names || 'delivery'::text; END IF;
+    IF a -> 'ordering_key' IS DISTINCT FROM b -> 'ordering_key' THEN names := names || 'ordering_key'::text; END IF;
     IF old.extra::text IS DISTINCT FROM j.extra::text THEN names := names || 'extensions'::text; END IF;
     RETURN names;
 END
+$$;
+
+-- The new object, with these members as the holder has them.
+CREATE FUNCTION hapax.with_held(given json, held json, names text[]) RETURNS json LANGUAGE sql AS $$
+    SELECT coalesce(('{' || string_agg(to_json(m.key)::text || ':' || m.value, ',' ORDER BY m.part, m.place) || '}')::json, given)
+    FROM (
+        SELECT 1 AS part, n.place, n.key, n.value::text AS value
+        FROM json_each(coalesce(given, '{}')) WITH ORDINALITY n (key, value, place)
+        WHERE NOT EXISTS (SELECT 1 FROM json_object_keys(coalesce(held, '{}')) k WHERE k = n.key AND k = ANY (names))
+        UNION ALL
+        SELECT 2, h.place, h.key, h.value::text
+        FROM json_each(coalesce(held, '{}')) WITH ORDINALITY h (key, value, place)
+        WHERE h.key = ANY (names)
+    ) m
 $$;
 
 -- The holder with these fields of an incoming job.
@@ -300,7 +365,10 @@ DECLARE
     options jsonb := coalesce(h.options, '{}');
 BEGIN
     IF 'args' = ANY (fields) THEN h.args := d.args; END IF;
-    IF 'meta' = ANY (fields) THEN h.meta := d.meta; END IF;
+    IF 'meta' = ANY (fields) THEN
+        h.meta := CASE WHEN options ->> 'workflow' IS NULL THEN d.meta
+            ELSE hapax.with_held(d.meta, h.meta, ARRAY['workflow_id']) END;
+    END IF;
     IF 'priority' = ANY (fields) THEN h.priority := d.priority; END IF;
     IF 'queue' = ANY (fields) THEN h.queue := d.queue; END IF;
     IF 'type' = ANY (fields) THEN h.type := d.type; END IF;
@@ -314,7 +382,7 @@ BEGIN
             ELSE jsonb_build_object('retry', retry) END;
     END IF;
     h.options := nullif(options, '{}');
-    IF fields && ARRAY['args', 'meta', 'type'] THEN h := hapax.without_lapsed_lease(h); END IF;
+    IF fields && ARRAY['args', 'meta', 'type'] THEN h := hapax.without_checkpoint(hapax.without_lapsed_lease(h)); END IF;
     IF 'scheduled_at' = ANY (fields) THEN
         h := hapax.with_start(h, d.options::jsonb -> 'scheduled_at');
         IF h.state = 'retryable' THEN
@@ -359,9 +427,17 @@ BEGIN
             hapax.clamped(first::numeric + (debounce -> 'max_wait_ms')::numeric));
         d := hapax.with_start(d, jsonb_build_object('at', start, 'text', hapax.moment(start)));
     END IF;
+    -- Whatever it does, it stays the step of a workflow that it is.
+    IF h.options ->> 'workflow' IS NOT NULL THEN
+        d.extra := hapax.with_held(d.extra, h.extra, ARRAY['workflow_id', 'parent_results', 'parent_results_omitted']);
+        d.meta := hapax.with_held(d.meta, h.meta, ARRAY['workflow_id']);
+        d.options := coalesce(d.options, '{}')::jsonb || jsonb_build_object('workflow', h.options -> 'workflow');
+    END IF;
     updated := hapax.differences(old, d);
     h.type := d.type; h.queue := d.queue; h.priority := d.priority; h.args := d.args; h.meta := d.meta; h.extra := d.extra;
     h.policy := d.policy; h.options := d.options; h.scheduled_at := d.scheduled_at;
+    h.limit_key := d.limit_key; h.ordering_key := d.ordering_key;
+    h := hapax.begun_anew(hapax.without_checkpoint(h), now);
     IF way = 'latest' THEN
         h := hapax.untried(h);
     ELSIF way = 'debounce' THEN
@@ -385,16 +461,23 @@ BEGIN
 END
 $$;
 
--- Whoever waited for the job that changed goes on, if the change is what they waited for: it has ended, or gave up its key.
-CREATE FUNCTION hapax.let_successors_go(before hapax.state, j hapax.jobs, now bigint) RETURNS hapax.count[] LANGUAGE plpgsql AS $$
+-- Whoever waited for the job that changed goes on, if the change is what they waited for: it has ended, or gave up its key. If
+-- it left while it waited itself, they wait for the one that it waited for (`heir`). Who stands in a line waits for an end.
+CREATE FUNCTION hapax.let_successors_go(before hapax.state, j hapax.jobs, heir uuid, now bigint) RETURNS hapax.count[]
+LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
     old hapax.jobs; next hapax.jobs; more hapax.count[]; counts hapax.count[] := '{}';
+    has_ended boolean := j.state >= 'completed' AND before < 'completed';
 BEGIN
-    IF NOT ((j.state >= 'completed' AND before < 'completed') OR (j.policy IS NOT NULL AND j.key IS NULL)) THEN
+    IF NOT (has_ended OR (j.policy IS NOT NULL AND j.key IS NULL)) THEN RETURN counts; END IF;
+    IF has_ended AND EXISTS (SELECT 1 FROM hapax.jobs w WHERE w.id = heir AND w.state < 'completed') THEN
+        UPDATE hapax.jobs w SET after = heir WHERE w.after = j.id AND w.after IS NOT NULL;
         RETURN counts;
     END IF;
     FOR old IN SELECT w.* FROM hapax.jobs w WHERE w.after = j.id AND w.after IS NOT NULL ORDER BY w.seq FOR UPDATE LOOP
+        CONTINUE WHEN NOT has_ended AND old.ordering_key IS NOT NULL;
+        old := hapax.legible(old);
         next := old;
         next.activated_at := now;
         next := hapax.waiting_for_start(next, now);
@@ -402,6 +485,17 @@ BEGIN
         counts := counts || more;
     END LOOP;
     RETURN counts;
+END
+$$;
+
+-- A job that stands in a line keeps its place until it has ended: others wait for it, and it waits for others.
+CREATE FUNCTION hapax.expect_same_line(h hapax.jobs, is_moved boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF is_moved AND h.ordering_key IS NOT NULL AND h.state < 'completed' THEN
+        PERFORM hapax.refuse(409, 'conflict', 'job ' || h.id || ' cannot take over another queue or ordering key before it has ended',
+            jsonb_build_object('job_id', h.id),
+            'Send the same queue and ordering_key, or wait for its end, or cancel it first.');
+    END IF;
 END
 $$;
 
@@ -463,7 +557,7 @@ BEGIN
         EXIT WHEN ended.state >= 'completed' AND ended.state = ANY (states);
     END LOOP;
     RETURN ARRAY(
-        SELECT h FROM unnest(coalesce(live, '{}') || CASE WHEN newest IS NULL THEN '{}' ELSE ARRAY[ended] END) AS h
+        SELECT hapax.legible(h) FROM unnest(coalesce(live, '{}') || CASE WHEN newest IS NULL THEN '{}' ELSE ARRAY[ended] END) AS h
         ORDER BY h.created_at DESC, h.id DESC
     );
 END
@@ -479,6 +573,7 @@ DECLARE
     covered hapax.jobs[] := '{}'; h hapax.jobs; old hapax.jobs; changed hapax.jobs[] := '{}'; befores hapax.state[] := '{}';
     resolution text := 'create'; way text; fields text[]; after uuid; done record;
     wait bigint := policy #> '{debounce,wait_ms}';
+    heirs uuid[] := '{}'; heir uuid; spot integer;
     is_new boolean; is_done boolean; place bigint; rows bigint;
 BEGIN
     answer.counts := '{}';
@@ -486,7 +581,7 @@ BEGIN
         SELECT j.* INTO h FROM hapax.jobs j WHERE j.id = d.id FOR UPDATE;
         IF h.id IS NOT NULL THEN
             answer.outcome := 'rejected';
-            answer.refusal := hapax.id_taken(h);
+            answer.refusal := hapax.id_taken(hapax.legible(h));
             RETURN answer;
         END IF;
     END IF;
@@ -573,6 +668,7 @@ BEGIN
             answer.counts := answer.counts || done.counts;
             changed := changed || done.j;
             befores := befores || old.state;
+            heirs := array_append(heirs, old.after);
         END LOOP;
     ELSIF resolution = 'supersede' THEN
         old := h;
@@ -582,6 +678,9 @@ BEGIN
         befores := ARRAY[old.state];
     ELSIF NOT is_new THEN
         old := h;
+        IF resolution = 'update' THEN
+            PERFORM hapax.expect_same_line(h, way <> 'fields' OR ('queue' = ANY (fields) AND h.queue <> d.queue));
+        END IF;
         IF way = 'fields' AND resolution = 'update' THEN
             h := hapax.with_fields(h, d, fields, now);
             answer.updated := fields;
@@ -605,14 +704,21 @@ BEGIN
     END IF;
     -- After all of them are stored: one that was called off with its predecessor waits for nothing.
     FOR i IN 1..cardinality(changed) LOOP
-        answer.counts := answer.counts || hapax.let_successors_go(befores[i], changed[i], now);
+        heir := heirs[i];
+        WHILE heir IS NOT NULL LOOP
+            -- They left together.
+            SELECT c.ordinality INTO spot FROM unnest(changed) WITH ORDINALITY AS c WHERE c.id = heir;
+            EXIT WHEN spot IS NULL;
+            heir := heirs[spot];
+        END LOOP;
+        answer.counts := answer.counts || hapax.let_successors_go(befores[i], changed[i], heir, now);
     END LOOP;
     IF NOT is_new THEN RETURN answer; END IF;
 
     place := nextval('hapax.numbers');
     d.id := coalesce(d.id, hapax.new_id(now));
     d.seq := place;
-    d.turn := place;
+    d.turn := place * 2;
     d.created_at := now;
     d.attempt := 0;
     d.fence := 0;

@@ -54,6 +54,10 @@ BEGIN
         UNION
         SELECT s.id FROM hapax.jobs j JOIN hapax.jobs s ON s.after = j.id AND s.after IS NOT NULL
         WHERE j.key = ANY (keys) AND j.key IS NOT NULL AND j.state < 'completed'
+        UNION
+        -- Whoever comes to wait for a job has locked it first.
+        SELECT j.after FROM hapax.jobs j
+        WHERE j.key = ANY (keys) AND j.key IS NOT NULL AND j.state < 'completed' AND j.after IS NOT NULL
     );
     FOREACH d IN ARRAY drafts LOOP
         IF d.key IS NOT NULL THEN wanted := wanted || hapax.newest_ended(d, now); END IF;
@@ -138,7 +142,7 @@ BEGIN
             message := a.refusal ->> 'message';
             details := a.refusal -> 'details';
             IF twin IS NOT NULL THEN
-                message := 'it is a duplicate of job ' || twin || ' of the same batch';
+                message := 'it is a duplicate of job ' || twin || ' of the same request';
                 details := jsonb_build_object('outcome', 'rejected', 'duplicate_of_index', twin);
             END IF;
             PERFORM hapax.refuse(409, 'duplicate', 'job ' || i - 1 || ' of the batch: ' || message,
@@ -215,19 +219,32 @@ BEGIN
     wanted := ARRAY(SELECT j.id FROM hapax.jobs j WHERE j.key = held AND j.key IS NOT NULL AND j.state < 'completed'
         UNION
         SELECT j.id FROM hapax.jobs j
-        WHERE j.key = held AND j.key IS NOT NULL AND j.state >= 'completed' AND j.state = 'discarded');
+        WHERE j.key = held AND j.key IS NOT NULL AND j.state >= 'completed' AND j.state = 'discarded'
+        UNION
+        -- Whoever comes to wait for a job has locked it first.
+        SELECT j.after FROM hapax.jobs j
+        WHERE j.key = held AND j.key IS NOT NULL AND j.state < 'completed' AND j.after IS NOT NULL);
     PERFORM 1 FROM hapax.jobs j WHERE j.id = ANY (wanted) ORDER BY j.id FOR UPDATE;
     FOR old IN SELECT j.* FROM hapax.jobs j
-        WHERE j.id = ANY (wanted) AND j.key = held AND j.state NOT IN ('completed', 'cancelled') AND j.policy::jsonb ? 'job_key'
+        WHERE j.id = ANY (wanted) AND j.key = held AND j.state NOT IN ('completed', 'cancelled') AND hapax.lenient(j.policy) ? 'job_key'
         ORDER BY j.state >= 'completed', j.created_at DESC, j.id DESC LIMIT 16
     LOOP
+        old := hapax.legible(old);
         IF old.state = 'active' THEN
             SELECT * INTO done FROM hapax.put(old, hapax.superseded(old, 'removal', now));
-            counts := counts || done.counts || hapax.let_successors_go(old.state, done.j, now);
+            counts := counts || done.counts || hapax.let_successors_go(old.state, done.j, NULL, now);
             released := released || old.id;
         ELSE
             DELETE FROM hapax.jobs j WHERE j.id = old.id;
+            -- Another may be the first of its rate limit.
+            UPDATE hapax.jobs j SET held = false
+            WHERE j.limit_key = old.limit_key AND j.limit_key IS NOT NULL AND j.held AND j.state = 'available'
+                AND j.queue = old.queue;
             counts := counts || hapax.counted(old, -1);
+            IF old.state < 'completed' AND old.ordering_key IS NOT NULL THEN
+                -- Whoever waited for it goes on as if it had been called off.
+                counts := counts || hapax.let_successors_go(old.state, hapax.cancelled(old, now), old.after, now);
+            END IF;
             removed := removed || old.id;
         END IF;
     END LOOP;
@@ -259,7 +276,7 @@ BEGIN
             jsonb_build_object('resource_type', 'job', 'resource_id', job_id),
             'Check the id; finished jobs are removed when their retention ends.');
     END IF;
-    RETURN j;
+    RETURN hapax.legible(j);
 END
 $$;
 
@@ -270,8 +287,8 @@ DECLARE
     policy jsonb := j.policy;
     watched text[]; other uuid; done record; counts hapax.count[]; out jsonb;
 BEGIN
-    -- Only who has a key is waited for, or has neighbours. Later ones must be seen.
-    IF j.key IS NOT NULL THEN PERFORM hapax.expect_fresh_snapshot(); END IF;
+    -- Only who has a key of one kind or the other is waited for, or has neighbours. Later ones must be seen.
+    IF j.key IS NOT NULL OR j.ordering_key IS NOT NULL THEN PERFORM hapax.expect_fresh_snapshot(); END IF;
     IF j.key IS NOT NULL AND policy IS NOT NULL THEN
         watched := hapax.watched(policy);
         -- It came back to a state in which its own policy wanted it alone: recorded, never refused.
@@ -284,7 +301,7 @@ BEGIN
         END IF;
     END IF;
     SELECT * INTO done FROM hapax.put(old, j);
-    counts := done.counts || hapax.let_successors_go(old.state, j, now);
+    counts := done.counts || hapax.let_successors_go(old.state, j, NULL, now);
     PERFORM hapax.tally(counts, now);
     out := jsonb_build_object('acknowledged', true, 'id', j.id, 'job_id', j.id, 'state', j.state, 'attempt', j.attempt,
         'max_attempts', hapax.retry(j) -> 'max_attempts', 'job', hapax.shown(j)) || hapax.shown_moments(j);
@@ -314,6 +331,10 @@ BEGIN
     j.result := nullif(result, 'null');
     j.errors := hapax.without_error(j.errors);
     j.retry_ms := NULL;
+    -- A job that said how far it had come is wholly done.
+    IF j.ledger -> 'progress' IS NOT NULL THEN
+        j.ledger := jsonb_set(j.ledger::jsonb, '{progress}', (j.ledger::jsonb -> 'progress') || jsonb_build_object('value', '1', 'at', now));
+    END IF;
     RETURN hapax.settled(old, j, now);
 END
 $$;
@@ -379,6 +400,25 @@ CREATE FUNCTION hapax.with_failure(errors json, entry text) RETURNS json LANGUAG
         FROM json_array_elements(errors -> 'entries') WITH ORDINALITY
         WHERE ordinality > json_array_length(errors -> 'entries') - 19
     ), '') || entry || ']}')::json
+$$;
+
+-- Given up, whatever attempts were left: it cannot be done in its time.
+CREATE FUNCTION hapax.exceeded(j hapax.jobs, dead_letter boolean, now bigint) RETURNS hapax.jobs LANGUAGE plpgsql AS $$
+DECLARE
+    limit_ms bigint := (j.options ->> 'total_timeout_ms')::bigint;
+BEGIN
+    j.errors := hapax.with_failure(j.errors, jsonb_build_object('attempt', j.attempt, 'kind', 'total_timeout',
+        'code', 'total_timeout', 'message', 'it cannot be done within ' || limit_ms / 1000 || ' seconds over all attempts',
+        'at', now, 'overrun', jsonb_build_array(limit_ms,
+            greatest(now - coalesce((j.ledger ->> 'begun_at')::bigint, j.created_at), 0)))::text);
+    j := hapax.moved_on(j);
+    j.state := 'discarded';
+    j.at := now;
+    j.detail := 'failed';
+    j.dead_letter := dead_letter;
+    j.retry_ms := NULL;
+    RETURN j;
+END
 $$;
 
 -- The pause before the retry after this attempt, in whole milliseconds.
@@ -461,6 +501,10 @@ BEGIN
         j.state := 'retryable';
         j.retry_ms := hapax.pause(retry, j.attempt);
         j.at := hapax.clamped(now::numeric + j.retry_ms);
+        -- One more attempt that could not end in time is not worth the wait.
+        IF hapax.total_end(j) < hapax.clamped(j.at::numeric + coalesce((j.options ->> 'timeout_ms')::numeric, 0)) THEN
+            j := hapax.exceeded(j, (retry -> 'dead_letter')::boolean, now);
+        END IF;
     END IF;
     RETURN hapax.settled(old, j, now);
 END

@@ -39,6 +39,8 @@ fn put(keys: &mut Keys, key: &Key, seq: Seq, before: Option<Holder>, after: Opti
         dead_since: None,
         held: Some((key, holder)),
         waits_for: None,
+        limit: None,
+        ordered: None,
     };
     keys.replace(before.map(facts).as_ref(), after.map(facts).as_ref());
 }

@@ -117,7 +117,7 @@ fn incoming(draft: &Draft, now: i64) -> Incoming {
     let mut incoming = draft::incoming(draft.n, spec);
     if let Some(key) = draft.key {
         let unique = Some(uniqueness(draft, KEYS[key]));
-        incoming = draft::unique(draft.n, KEYS[key], Spec { unique, ..incoming.spec });
+        incoming = draft::unique(draft.n, KEYS[key], Spec { unique, ..*incoming.spec });
     }
     incoming.pending = draft.pending;
     incoming
@@ -176,6 +176,7 @@ fn error() -> WorkerError {
         retryable: None,
         details: Some(Json::from_trusted("{\"deep\":[1.0, null]}")),
         backtrace: vec!["here".into()],
+        rate_limit_until: None,
         aliases: Vec::new(),
         directive: Directive::Policy,
     }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hapax_core::limit::{LimitKey, Limits, OnLimit, Pace, RateLimit, Share, Window};
 use hapax_core::unique::{
     Anchor, Debounce, Dimensions, Field, FieldSet, JobKey, JobKeyMode, Key, Ledger, LedgerEntry, Release,
     Releaser, Replacement, Strategy, UniquePolicy, Uniqueness, WhileActive,
 };
 use hapax_core::{
-    Backoff, Cause, Delivery, Exhaustion, Failure, GivenTime, History, Job, JobId, JobType, Json, Lease,
-    LeaseToken, Phase, Priority, QueueName, RetryPolicy, Spec, State, StateSet, Timeout, Timestamp, WorkerId,
+    Backoff, Cause, Checkpoint, Delivery, Exhaustion, Failure, Fraction, GivenTime, History, Job, JobId,
+    JobType, Json, KeptFor, Lease, LeaseToken, OrderingKey, Overrun, Phase, Priority, Progress, QueueName,
+    RetryPolicy, Spec, State, StateSet, TimeLimits, Timeout, Timestamp, WorkerId,
 };
 
 use crate::desk::{Kept, Numbered};
@@ -134,6 +136,25 @@ impl Draw {
         }
     }
 
+    fn rate_limit(&mut self) -> RateLimit {
+        let pace = |draw: &mut Draw| {
+            Pace::new(draw.one(&[1, 7, 1_000_000]), Duration::from_hours(1), Window::Sliding).unwrap()
+        };
+        RateLimit {
+            key: self.one(&[
+                LimitKey::parse("tenant:a").unwrap(),
+                LimitKey::of_jobs_in(&QueueName::default_queue()),
+            ]),
+            limits: Limits {
+                concurrency: self.maybe(|draw| draw.one(&[0, 1, 1_000_000])),
+                rate: self.maybe(pace),
+                throttle: self.maybe(pace),
+            },
+            on_limit: self.one(&OnLimit::ALL),
+            share: self.one(&Share::ALL),
+        }
+    }
+
     fn spec(&mut self) -> Spec {
         Spec {
             kind: JobType::parse(self.one(&["a", "email.send"])).unwrap(),
@@ -147,11 +168,25 @@ impl Draw {
             expires_at: self.maybe(Draw::given),
             timeout: self.maybe(|draw| Timeout { span: draw.span(), in_seconds: draw.coin() }),
             visibility_timeout: self.maybe(Draw::span),
+            limits: TimeLimits {
+                total: self.maybe(Draw::span),
+                enqueue: self.maybe(Draw::span),
+                heartbeat: self.maybe(Draw::span),
+                grace: self.maybe(Draw::span),
+            },
             retry: self.retry(),
             unique: self.maybe(Draw::unique),
             delivery: self.one(&[Delivery::AtLeastOnce, Delivery::AtMostOnce]),
+            ordering_key: self.maybe(Draw::ordering_key),
+            kept_for: KeptFor::default(),
+            rate_limit: self.maybe(Draw::rate_limit).map(Box::new),
+            workflow: None,
             extra: Json::from_trusted(self.one(&OBJECTS)),
         }
+    }
+
+    fn ordering_key(&mut self) -> OrderingKey {
+        OrderingKey::parse(self.one(&["a", "customer \"42\" é"])).unwrap()
     }
 
     fn queue_name(&mut self) -> QueueName {
@@ -195,6 +230,7 @@ impl Draw {
             retryable: self.maybe(Draw::coin),
             details: self.maybe(Draw::json).filter(|json| *json != Json::null()),
             backtrace: self.few(Draw::text),
+            overrun: self.maybe(|draw| Overrun { limit: draw.span(), elapsed: draw.span() }),
         }
     }
 
@@ -224,6 +260,28 @@ impl Draw {
         }
     }
 
+    fn progress(&mut self) -> Progress {
+        Progress {
+            value: self.maybe(|draw| Fraction::clamped(draw.one(&[0.0, 0.1 + 0.2, 1.0]))),
+            message: self.maybe(|draw| draw.one(&["", "é \"half\"\n"]).into()),
+            data: self.maybe(|draw| Json::from_trusted(draw.one(&["{\"b\":1.0,\"a\":1e3}", "{}"]))),
+            updated_at: self.time(),
+        }
+    }
+
+    fn checkpoint(&mut self) -> Checkpoint {
+        Checkpoint {
+            state: Json::from_trusted(self.one(&[
+                "null",
+                "[1.0, \"\\u0000\"]",
+                "{\"a\": 12345678901234567890}",
+            ])),
+            notes: Json::from_trusted(self.one(&["{}", "{\"step_index\":3}"])),
+            sequence: self.one(&[1, u64::MAX]),
+            saved_at: self.time(),
+        }
+    }
+
     /// A job at this place.
     pub(super) fn job(&mut self, seq: u64) -> Item {
         let spec = Arc::new(self.spec());
@@ -244,6 +302,9 @@ impl Draw {
             reentered_beside: self.maybe(Draw::id),
             released: self.maybe(Draw::release),
             first_start: self.maybe(Draw::time),
+            progress: self.maybe(Draw::progress),
+            checkpoint: self.maybe(Draw::checkpoint),
+            begun_at: self.maybe(Draw::time),
         };
         let turn = self.one(&[0, seq, (1 << 62) - 1]);
         Item::Job(Box::new(Numbered { seq, turn, job }))

@@ -62,8 +62,8 @@ fn an_empty_store_is_two_lines() {
         text,
         "{\"hapax_export\":1,\"id\":\"07070707070707070707070707070707\",\"exported_at\":\
          \"1970-01-01T00:00:00.000Z\",\"from\":\"list\",\"version\":\"0.0.0\",\"queues\":0,\"jobs\":0,\
-         \"memos\":0}\n\
-         {\"kind\":\"end\",\"queues\":0,\"jobs\":0,\"memos\":0,\"sha256\":\
+         \"entries\":0,\"memos\":0}\n\
+         {\"kind\":\"end\",\"queues\":0,\"jobs\":0,\"entries\":0,\"memos\":0,\"sha256\":\
          \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}\n"
     );
     assert!(read_into(&mut Vessel::default(), &text, 1).is_ok());

@@ -1,6 +1,7 @@
 //! What is written can be read, and so can what earlier versions wrote.
 
 use hapax_core::unique::Key;
+use hapax_core::{Fraction, Json};
 
 use super::*;
 
@@ -14,7 +15,8 @@ fn ledger() -> Ledger {
 }
 
 fn check(ledger: &Ledger, released: Option<&Release>, first_start: Option<Timestamp>) -> Option<String> {
-    let text = write(ledger, released, first_start);
+    let text =
+        write(Held { ledger, released, first_start, progress: None, checkpoint: None, begun_at: None });
     let read = read(text.as_deref()).unwrap();
     assert_eq!((&read.ledger, read.released.as_ref(), read.first_start), (ledger, released, first_start));
     text
@@ -35,6 +37,33 @@ fn each_part_stands_alone() {
             let release = Release { at: at(2), key: Key::of_text("a"), by, reason };
             check(&Ledger::default(), Some(&release), None);
             check(&ledger(), Some(&release), Some(at(3)));
+        }
+    }
+}
+
+#[test]
+fn what_a_worker_left_behind_comes_back_as_it_was() {
+    let nothing = Ledger::default();
+    let json = Json::from_trusted;
+    for number in [0.0, 0.1 + 0.2, 1.0] {
+        for (message, data) in
+            [(None, None), (Some("half \"way\"\n".into()), Some(json("{\"b\":1.0,\"a\":1e3}")))]
+        {
+            let progress =
+                Progress { value: Some(Fraction::clamped(number)), message, data, updated_at: at(5) };
+            let checkpoint = Checkpoint {
+                state: json("[1.0, \"\\u0000\", 12345678901234567890]"),
+                notes: json("{\"step_index\":3}"),
+                sequence: 7,
+                saved_at: at(6),
+            };
+            let (progress, checkpoint) = (Some(&progress), Some(&checkpoint));
+            let begun_at = Some(at(7));
+            let held =
+                Held { ledger: &nothing, released: None, first_start: None, progress, checkpoint, begun_at };
+            let read = read(write(held).as_deref()).unwrap();
+            assert_eq!((read.progress.as_ref(), read.checkpoint.as_ref()), (progress, checkpoint));
+            assert_eq!(read.begun_at, begun_at);
         }
     }
 }
@@ -77,6 +106,9 @@ fn what_nobody_wrote_is_damage() {
         r#"{"released":{"at":1,"key":"short","by":"operator"}}"#,
         r#"{"released":{"at":1}}"#,
         r#"{"from_the_future":1}"#,
+        r#"{"progress":{"value":"1.5","at":1}}"#,
+        r#"{"progress":{"data":"{","at":1}}"#,
+        r#"{"checkpoint":{"state":"","sequence":1,"at":1}}"#,
     ] {
         assert!(read(Some(text)).is_err(), "{text}");
     }

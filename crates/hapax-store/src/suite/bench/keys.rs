@@ -24,10 +24,11 @@ pub(in super::super) fn waits_for(job: &Job) -> Option<JobId> {
 }
 
 /// What was let go by a change.
-pub(in super::super) fn successors_of(change: &Change) -> &[Job] {
+pub(in super::super) fn successors_of(change: &Change) -> Vec<Job> {
     match change {
-        Change::To { successors, .. } => successors,
-        Change::Removed { .. } => &[],
+        Change::To { followers, .. } | Change::Removed { followers, .. } => {
+            followers.iter().map(|(_, job)| job.clone()).collect()
+        }
     }
 }
 

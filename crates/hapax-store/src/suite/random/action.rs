@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hapax_core::unique::JobKey;
 use hapax_core::{
-    Chance, Claimant, Event, Incoming, JobId, Json, SpecPatch, StateSet, WorkerError, WorkerId,
+    AgentDeed, Chance, Claimant, Event, Fraction, Incoming, JobFilter, JobId, Json, Priority, Report,
+    SpecPatch, State, StateSet, WorkerError, WorkerId,
 };
 
 use super::super::bench::error;
@@ -50,13 +51,28 @@ impl Player<'_> {
             }
             Act::Pause(number) => Action::Pause(queue(queue_name(*number))),
             Act::Resume(number) => Action::Resume(queue(queue_name(*number))),
+            Act::RemoveQueue(number) => Action::RemoveQueue(queue(queue_name(*number))),
             Act::Acknowledge { job, .. }
             | Act::Fail { job, .. }
             | Act::Heartbeat { job, .. }
+            | Act::Progress { job, .. }
+            | Act::SaveCheckpoint { job, .. }
+            | Act::DropCheckpoint(job)
             | Act::Revive { job, .. }
             | Act::TimePassed { job, .. }
+            | Act::Reprioritize { job, .. }
+            | Act::Abandon { job, .. }
+            | Act::Move { job, .. }
+            | Act::LoseQueue(job)
+            | Act::CancelIf { job, .. }
+            | Act::RetryIf { job, .. }
+            | Act::Retry(job)
+            | Act::Delete(job)
             | Act::Cancel(job)
             | Act::Activate(job)
+            | Act::PauseAgent(job)
+            | Act::ResumeAgent { job, .. }
+            | Act::RetryTool(job)
             | Act::Release(job)
             | Act::Forget(job) => {
                 let id = self.pick(*job);
@@ -79,13 +95,39 @@ impl Player<'_> {
             Act::Heartbeat { proof, visibility_timeout, .. } => {
                 Event::Heartbeat { claimant: self.claimant(id, proof), visibility_timeout }
             }
+            Act::Progress { proof, percent, saves, .. } => {
+                Event::Progress { claimant: self.claimant(id, proof), report: report(percent, saves) }
+            }
+            Act::SaveCheckpoint { job, proof } => Event::SaveCheckpoint {
+                claimant: self.claimant(id, proof),
+                state: Json::from_trusted(&format!("{{\"rows\": {}, \"x\":1.0}}", job.nth)),
+                notes: Json::empty_object(),
+            },
+            Act::DropCheckpoint(_) => Event::DropCheckpoint,
             Act::Revive { queue: number, .. } => {
                 let queue = number.map(|number| queue(queue_name(number)));
                 Event::Revive { patch: SpecPatch { queue, ..SpecPatch::default() } }
             }
             Act::TimePassed { chance, .. } => Event::TimePassed { chance: Chance(chance) },
             Act::Activate(_) => Event::Activate,
+            Act::PauseAgent(_) => Event::Agent(AgentDeed::Pause { reason: Some("a look".into()) }),
+            Act::ResumeAgent { approved, .. } => Event::Agent(AgentDeed::Resume { approved, comment: None }),
+            Act::RetryTool(job) => Event::Agent(AgentDeed::RetryTool {
+                call: format!("t-{}", job.nth).into(),
+                error: None,
+                alternate: false,
+            }),
             Act::Forget(_) => Event::Forget,
+            Act::Retry(_) => Event::Retry,
+            Act::Delete(_) => Event::Delete,
+            Act::Reprioritize { priority, .. } => {
+                Event::Reprioritize { priority: Priority::new(priority).unwrap() }
+            }
+            Act::Abandon { proof, .. } => Event::Abandon { claimant: self.claimant(id, proof) },
+            Act::LoseQueue(_) => Event::LoseQueue,
+            Act::Move { queue: number, .. } => Event::MoveTo { queue: queue(queue_name(number)) },
+            Act::CancelIf { state, .. } => only_if(state, Event::Cancel),
+            Act::RetryIf { state, .. } => only_if(state, Event::Retry),
             Act::Cancel(_) => Event::Cancel,
             Act::Release(_) => Event::Release { reason: None },
             Act::Enqueue { .. }
@@ -94,7 +136,8 @@ impl Player<'_> {
             | Act::ReleaseKey { .. }
             | Act::RemoveByKey(_)
             | Act::Pause(_)
-            | Act::Resume(_) => panic!("{act:?} is no event"),
+            | Act::Resume(_)
+            | Act::RemoveQueue(_) => panic!("{act:?} is no event"),
         }
     }
 
@@ -141,6 +184,11 @@ pub(super) fn worker_id(number: u8) -> WorkerId {
     WorkerId::parse(&format!("worker-{number}")).unwrap()
 }
 
+fn only_if(state: State, event: Event) -> Event {
+    let filter = JobFilter { states: StateSet::of(&[state]), ..JobFilter::default() };
+    Event::OnlyIf { filter: Arc::new(filter), event: Box::new(event) }
+}
+
 /// What a worker brings back: something or nothing, by the accident of its choice.
 fn result(pick: Pick) -> Option<Json> {
     (pick.nth % 2 == 1).then(|| Json::from_trusted(&format!("[{}.0]", pick.nth)))
@@ -162,4 +210,14 @@ fn rendered(answer: &Answer) -> Remembered {
         Err(refusal) => (409, refusal.to_string()),
     };
     Remembered { status, body: text.into_bytes().into() }
+}
+
+fn report(percent: u8, saves: bool) -> Report {
+    let facts = Json::from_trusted(&format!("{{\"rows\": {percent}, \"of\":1e2}}"));
+    Report {
+        value: Some(Fraction::clamped(f64::from(percent) / 100.0)),
+        message: percent.is_multiple_of(2).then(|| format!("{percent} rows").into()),
+        data: percent.is_multiple_of(3).then(|| facts.clone()),
+        checkpoint: saves.then_some(facts),
+    }
 }

@@ -22,6 +22,7 @@ impl Player<'_> {
         self.audit_queues()?;
         self.audit_keys()?;
         self.audit_held()?;
+        self.audit_lists()?;
         self.mirror.check_successors()?;
         for number in 0..3 {
             self.audit_dead_letters(Some(&queue(queue_name(number))))?;

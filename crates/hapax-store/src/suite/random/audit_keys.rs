@@ -17,7 +17,7 @@ use super::wish::{KeyName, Wish};
 use crate::{HeldQuery, HolderQuery, Holders, Store};
 
 /// More pages than any list has.
-const PAGES_MAX: usize = 10_000;
+pub(super) const PAGES_MAX: usize = 10_000;
 
 impl Player<'_> {
     /// Asks who carries a key, and who of them counts for the wish.
@@ -91,7 +91,7 @@ impl Player<'_> {
     }
 
     /// A moment before which some jobs were created and others not.
-    fn middle(&self) -> Timestamp {
+    pub(super) fn middle(&self) -> Timestamp {
         let mut moments: Vec<Timestamp> = self.mirror.jobs.values().map(|job| job.created_at).collect();
         moments.sort();
         moments.get(moments.len() / 2).copied().unwrap_or(self.now)

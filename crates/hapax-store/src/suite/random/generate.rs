@@ -6,7 +6,7 @@ use std::time::Duration;
 use hapax_core::unique::{
     Anchor, Debounce, Field, FieldSet, JobKeyMode, Replacement, Strategy as OnConflict,
 };
-use hapax_core::{Delivery, Directive, Exhaustion, Handback, State, StateSet};
+use hapax_core::{Delivery, Directive, Exhaustion, Handback, State, StateSet, TimeLimits};
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -47,6 +47,11 @@ fn claim() -> impl Strategy<Value = Step> {
     )
 }
 
+fn limits() -> impl Strategy<Value = TimeLimits> {
+    (weighted(0.1, span()), weighted(0.1, span()), weighted(0.1, span()), weighted(0.1, span()))
+        .prop_map(|(total, enqueue, heartbeat, grace)| TimeLimits { total, enqueue, heartbeat, grace })
+}
+
 fn pass() -> impl Strategy<Value = Duration> {
     let millis = prop_oneof![
         20 => 0..2_000u64,
@@ -64,7 +69,7 @@ fn span() -> impl Strategy<Value = Duration> {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         16 => (shape(), name(), weighted(0.15, memo()))
-            .prop_map(|(shape, name, memo)| Act::Enqueue { shape, name, memo }),
+            .prop_map(|(shape, name, memo)| Act::Enqueue { shape: Box::new(shape), name, memo }),
         3 => (vec(shape(), 0..5), weighted(0.15, memo()))
             .prop_map(|(shapes, memo)| Act::EnqueueAll { shapes, memo }),
         3 => (vec((shape(), name()), 0..6), weighted(0.15, memo()))
@@ -79,15 +84,50 @@ fn act() -> impl Strategy<Value = Act> {
         6 => fail(),
         2 => (pick(State::Active), proof(), weighted(0.3, span()))
             .prop_map(|(job, proof, visibility_timeout)| Act::Heartbeat { job, proof, visibility_timeout }),
+        3 => (pick(State::Active), proof(), 0..101u8, any::<bool>())
+            .prop_map(|(job, proof, percent, saves)| Act::Progress { job, proof, percent, saves }),
+        2 => (pick(State::Active), proof()).prop_map(|(job, proof)| Act::SaveCheckpoint { job, proof }),
+        1 => (pick(State::Scheduled), proof()).prop_map(|(job, proof)| Act::SaveCheckpoint { job, proof }),
+        1 => pick(State::Retryable).prop_map(Act::DropCheckpoint),
         2 => pick(State::Available).prop_map(Act::Cancel),
         1 => pick(State::Active).prop_map(Act::Cancel),
         2 => pick(State::Pending).prop_map(Act::Activate),
+        3 => agent(),
         3 => (pick(State::Discarded), weighted(0.3, 0..3u8))
             .prop_map(|(job, queue)| Act::Revive { job, queue }),
         1 => pick(State::Discarded).prop_map(Act::Forget),
+        10 => operator(),
         1 => (pick(State::Active), any::<u64>()).prop_map(|(job, chance)| Act::TimePassed { job, chance }),
         1 => (0..3u8).prop_map(Act::Pause),
         2 => (0..3u8).prop_map(Act::Resume),
+        2 => (0..4u8).prop_map(Act::RemoveQueue),
+    ]
+}
+
+fn agent() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        pick(State::Available).prop_map(Act::PauseAgent),
+        pick(State::Active).prop_map(Act::PauseAgent),
+        (pick(State::Pending), any::<bool>()).prop_map(|(job, approved)| Act::ResumeAgent { job, approved }),
+        pick(State::Active).prop_map(Act::RetryTool),
+    ]
+}
+
+fn operator() -> impl Strategy<Value = Act> {
+    let state = || select(vec![State::Available, State::Active, State::Discarded]);
+    prop_oneof![
+        2 => pick(State::Discarded).prop_map(Act::Retry),
+        1 => pick(State::Retryable).prop_map(Act::Retry),
+        1 => pick(State::Completed).prop_map(Act::Delete),
+        1 => pick(State::Discarded).prop_map(Act::Delete),
+        3 => (pick(State::Available), -2..3i64)
+            .prop_map(|(job, priority)| Act::Reprioritize { job, priority }),
+        1 => (pick(State::Active), proof()).prop_map(|(job, proof)| Act::Abandon { job, proof }),
+        2 => (pick(State::Available), 0..3u8).prop_map(|(job, queue)| Act::Move { job, queue }),
+        1 => (pick(State::Scheduled), 0..3u8).prop_map(|(job, queue)| Act::Move { job, queue }),
+        1 => pick(State::Retryable).prop_map(Act::LoseQueue),
+        1 => (pick(State::Available), state()).prop_map(|(job, state)| Act::CancelIf { job, state }),
+        1 => (pick(State::Discarded), state()).prop_map(|(job, state)| Act::RetryIf { job, state }),
     ]
 }
 
@@ -157,13 +197,14 @@ fn when() -> impl Strategy<Value = When> {
 fn end() -> impl Strategy<Value = End> {
     let on_exhaustion = select(vec![Exhaustion::Discard, Exhaustion::DeadLetter]);
     let delivery = prop_oneof![12 => Just(Delivery::AtLeastOnce), 1 => Just(Delivery::AtMostOnce)];
-    (0..4u32, on_exhaustion, delivery, weighted(0.15, span()), weighted(0.3, span())).prop_map(
-        |(attempts, on_exhaustion, delivery, timeout, visibility_timeout)| End {
+    (0..4u32, on_exhaustion, delivery, weighted(0.15, span()), weighted(0.3, span()), limits()).prop_map(
+        |(attempts, on_exhaustion, delivery, timeout, visibility_timeout, limits)| End {
             attempts,
             on_exhaustion,
             delivery,
             timeout,
             visibility_timeout,
+            limits,
         },
     )
 }

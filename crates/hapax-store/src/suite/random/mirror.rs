@@ -3,6 +3,7 @@
 
 mod admitted;
 mod moved;
+mod removals;
 mod successors;
 mod takeovers;
 

@@ -109,9 +109,10 @@ impl<'s> Player<'s> {
             worker: worker.map(worker_id),
             token: self.chances.token(),
             visibility_timeout: *visibility_timeout,
+            tenant: None,
         };
-        let changes = wait(self.bench.store().claim(claim.clone())).unwrap();
-        let expected = wait(self.judge.claim(claim.clone())).unwrap();
+        let changes = wait(self.bench.store().claim(claim.clone())).unwrap().changes;
+        let expected = wait(self.judge.claim(claim.clone())).unwrap().changes;
         prop_assert_eq!(&changes, &expected, "the answer to a claim");
         self.mirror.claimed(&claim, &changes)
     }
@@ -192,6 +193,8 @@ impl<'s> Player<'s> {
                 prop_assert!(!facts.paused);
                 Ok(())
             }
+            (Action::RemoveQueue(name), Ok(Done::QueueRemoved(_))) => self.mirror.queue_removed(name),
+            (Action::RemoveQueue(name), Err(refusal)) => self.mirror.queue_not_removed(name, refusal),
             (action, answer) => panic!("{action:?} was answered by {answer:?}"),
         }
     }

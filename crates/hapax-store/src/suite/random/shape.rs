@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hapax_core::{Delivery, Exhaustion, Timestamp};
+use hapax_core::{Delivery, Exhaustion, TimeLimits, Timestamp};
 
 use super::super::draft::{Draft, plain};
 use super::wish::Wish;
@@ -45,6 +45,7 @@ pub(super) struct End {
     pub(super) delivery: Delivery,
     pub(super) timeout: Option<Duration>,
     pub(super) visibility_timeout: Option<Duration>,
+    pub(super) limits: TimeLimits,
 }
 
 impl Shape {
@@ -90,11 +91,12 @@ impl When {
 
 impl End {
     fn write(self, mut draft: Draft) -> Draft {
-        let End { attempts, on_exhaustion, delivery, timeout, visibility_timeout } = self;
+        let End { attempts, on_exhaustion, delivery, timeout, visibility_timeout, limits } = self;
         draft.spec.retry.on_exhaustion = on_exhaustion;
         draft.spec.retry.jitter = true;
         draft.spec.delivery = delivery;
         draft.spec.visibility_timeout = visibility_timeout;
+        draft.spec.limits = limits;
         draft = draft.attempts(attempts);
         match timeout {
             Some(span) => draft.timeout(span),

@@ -29,22 +29,97 @@ pub(super) enum Step {
 /// One operation.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
-    Enqueue { shape: Shape, name: Name, memo: Option<MemoWish> },
-    EnqueueAll { shapes: Vec<Shape>, memo: Option<MemoWish> },
-    EnqueueEach { items: Vec<(Shape, Name)>, memo: Option<MemoWish> },
-    Acknowledge { job: Pick, proof: Proof },
-    Fail { job: Pick, proof: Proof, error: Trouble, handback: Handback, chance: u64 },
-    Heartbeat { job: Pick, proof: Proof, visibility_timeout: Option<Duration> },
+    Enqueue {
+        shape: Box<Shape>,
+        name: Name,
+        memo: Option<MemoWish>,
+    },
+    EnqueueAll {
+        shapes: Vec<Shape>,
+        memo: Option<MemoWish>,
+    },
+    EnqueueEach {
+        items: Vec<(Shape, Name)>,
+        memo: Option<MemoWish>,
+    },
+    Acknowledge {
+        job: Pick,
+        proof: Proof,
+    },
+    Fail {
+        job: Pick,
+        proof: Proof,
+        error: Trouble,
+        handback: Handback,
+        chance: u64,
+    },
+    Heartbeat {
+        job: Pick,
+        proof: Proof,
+        visibility_timeout: Option<Duration>,
+    },
+    Progress {
+        job: Pick,
+        proof: Proof,
+        percent: u8,
+        saves: bool,
+    },
+    SaveCheckpoint {
+        job: Pick,
+        proof: Proof,
+    },
+    DropCheckpoint(Pick),
     Cancel(Pick),
     Activate(Pick),
-    Revive { job: Pick, queue: Option<u8> },
+    PauseAgent(Pick),
+    ResumeAgent {
+        job: Pick,
+        approved: bool,
+    },
+    RetryTool(Pick),
+    Revive {
+        job: Pick,
+        queue: Option<u8>,
+    },
     Forget(Pick),
+    Retry(Pick),
+    Delete(Pick),
+    Reprioritize {
+        job: Pick,
+        priority: i64,
+    },
+    Abandon {
+        job: Pick,
+        proof: Proof,
+    },
+    /// Its queue is deleted.
+    LoseQueue(Pick),
+    Move {
+        job: Pick,
+        queue: u8,
+    },
+    /// Cancelled or tried again, if it is in this state.
+    CancelIf {
+        job: Pick,
+        state: State,
+    },
+    RetryIf {
+        job: Pick,
+        state: State,
+    },
     Release(Pick),
-    ReleaseKey { key: KeyName, limit: usize },
+    ReleaseKey {
+        key: KeyName,
+        limit: usize,
+    },
     RemoveByKey(KeyName),
-    TimePassed { job: Pick, chance: u64 },
+    TimePassed {
+        job: Pick,
+        chance: u64,
+    },
     Pause(u8),
     Resume(u8),
+    RemoveQueue(u8),
 }
 
 /// The id of an incoming job.

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 
 use hapax_core::unique::{JobKey, Key, Uniqueness};
-use hapax_core::{Cause, Event, Handback, Job, JobId, LeaseToken, Phase, Refusal, State, Timestamp};
+use hapax_core::{
+    AgentDeed, Cause, Event, Handback, Job, JobId, LeaseToken, Phase, Refusal, State, Timestamp,
+};
 use proptest::{prop_assert, prop_assert_eq};
 
 use super::super::sightings::Sight;
@@ -12,7 +14,19 @@ use crate::{Advance, Change, Claim};
 
 impl Mirror<'_> {
     pub(in super::super) fn stepped(&mut self, event: &Event, change: &Change) -> Check {
+        self.note_if(event.bare() != event, Sight::DoneToWhatWasMeant);
+        let event = event.bare();
         self.note_step(event, change);
+        if let (Event::Reprioritize { priority }, Change::To { before, job, .. }) = (event, change) {
+            prop_assert_eq!(
+                (job.spec.priority, job.state()),
+                (*priority, *before),
+                "what a priority changes"
+            );
+        }
+        if let (Event::MoveTo { queue }, Change::To { before, job, .. }) = (event, change) {
+            prop_assert_eq!((&job.spec.queue, job.state()), (queue, *before), "what a move changes");
+        }
         self.changed(change)
     }
 
@@ -20,6 +34,7 @@ impl Mirror<'_> {
         match (event, refusal) {
             (Event::Acknowledge { .. }, Refusal::LeaseLost { .. }) => self.note(Sight::StaleAckRefused),
             (Event::Fail { .. }, Refusal::LeaseLost { .. }) => self.note(Sight::StaleFailureRefused),
+            (Event::OnlyIf { .. }, Refusal::NotMeant(_)) => self.note(Sight::NotMeant),
             _ => {}
         }
     }
@@ -49,7 +64,7 @@ impl Mirror<'_> {
             return Err(super::broken(format!("a claim did {change:?}")));
         };
         match &job.phase {
-            Phase::Discarded { cause: Cause::Expired | Cause::LeaseExpired(_), .. } => {
+            Phase::Discarded { .. } => {
                 self.note(Sight::ExpiredInClaim);
             }
             phase => {
@@ -81,17 +96,21 @@ impl Mirror<'_> {
 
     fn changed(&mut self, change: &Change) -> Check {
         match change {
-            Change::To { before, job, successors } => {
+            Change::To { before, job, followers, workflow, said: _ } => {
+                prop_assert_eq!(workflow.as_ref(), None);
                 let was = self.jobs.get(&job.id).map(Job::state);
                 prop_assert_eq!(was, Some(*before), "the former state of {}", job.id);
                 self.note_if(*before != State::Discarded && job.phase.is_dead_letter(), Sight::DeadLettered);
                 let expected = self.to_be_let_go(*before, job);
-                let found: Vec<JobId> = successors.iter().map(|job| job.id).collect();
+                let found: Vec<JobId> = followers.iter().map(|(_, job)| job.id).collect();
                 prop_assert_eq!(found, expected, "whom {} let go", job.id);
                 self.draw(job)?;
-                successors.iter().try_for_each(|job| self.let_go(job))
+                followers.iter().try_for_each(|(before, job)| {
+                    prop_assert_eq!(*before, State::Pending);
+                    self.let_go(job)
+                })
             }
-            Change::Removed { job } => {
+            Change::Removed { job, followers: _ } => {
                 prop_assert_eq!(self.jobs.get(&job.id), Some(job), "what was removed");
                 self.erase(job.id);
                 Ok(())
@@ -125,8 +144,9 @@ impl Mirror<'_> {
     }
 
     fn note_step(&self, event: &Event, change: &Change) {
-        let Change::To { before, job, successors } = change else {
+        let Change::To { before, job, followers, .. } = change else {
             self.note_if(*event == Event::Forget, Sight::Forgotten);
+            self.note_if(*event == Event::Delete, Sight::Deleted);
             return self.note_if(*event == Event::RemoveByKey, Sight::RemovedByKey);
         };
         match event {
@@ -140,15 +160,43 @@ impl Mirror<'_> {
             Event::Fail { handback: Handback::Requeue, .. } => self.note(Sight::Requeued),
             Event::Fail { .. } => self.note_if(job.state() == State::Retryable, Sight::Retried),
             Event::Heartbeat { .. } => self.note(Sight::HeartbeatTaken),
+            Event::Progress { .. } => {
+                let is_taken = *before == State::Active;
+                self.note(if is_taken { Sight::ProgressTaken } else { Sight::ProgressPassedOver });
+            }
+            Event::SaveCheckpoint { .. } => {
+                let is_running = *before == State::Active;
+                self.note(if is_running { Sight::CheckpointSaved } else { Sight::CheckpointPrepared });
+            }
+            Event::DropCheckpoint => self.note(Sight::CheckpointDropped),
             Event::Activate => self.note(Sight::Activated),
+            Event::Agent(AgentDeed::Pause { .. }) => self.note(Sight::AgentPaused),
+            Event::Agent(AgentDeed::Resume { .. }) => self.note(Sight::AgentResumed),
+            Event::Agent(AgentDeed::RetryTool { .. }) => self.note(Sight::ToolTriedAgain),
             Event::Revive { .. } => self.note(Sight::Revived),
             Event::TimePassed { .. } => self.note_passed(change),
             Event::Release { .. } => {
                 self.note(if before.is_terminal() { Sight::ReleasedEnded } else { Sight::Released });
-                self.note_if(!successors.is_empty(), Sight::ReleaseLetSuccessorGo);
+                self.note_if(!followers.is_empty(), Sight::ReleaseLetSuccessorGo);
             }
             Event::RemoveByKey => self.note(Sight::KeyRemovedWhileRunning),
-            Event::Claim { .. } | Event::Cancel | Event::Forget => {}
+            Event::Retry => {
+                self.note(if *before == State::Retryable { Sight::RetriedEarly } else { Sight::RetriedAnew });
+            }
+            Event::Reprioritize { .. } => self.note_if(job.state() == State::Available, Sight::Reprioritized),
+            Event::Abandon { .. } => self.note(Sight::Abandoned),
+            Event::MoveTo { .. } => self.note_if(job.state() == State::Available, Sight::Moved),
+            Event::LoseQueue => self.note(Sight::LostItsQueue),
+            Event::Claim { .. }
+            | Event::Cancel
+            | Event::Forget
+            | Event::Delete
+            | Event::OnlyIf { .. }
+            | Event::LetGo { .. }
+            | Event::Displace
+            | Event::Postpone { .. }
+            | Event::Drop
+            | Event::Withdraw => {}
         }
     }
 
@@ -163,6 +211,13 @@ impl Mirror<'_> {
             _ => Sight::Promoted,
         };
         self.note(sight);
+        let newest = job.history.entries().last().filter(|entry| entry.overrun.is_some());
+        match newest.map(|entry| &*entry.kind) {
+            Some("stalled") => self.note(Sight::Stalled),
+            Some("enqueue_ttl_expired") => self.note(Sight::OutwaitedItsQueue),
+            Some("total_timeout") => self.note(Sight::ExceededTotal),
+            _ => {}
+        }
     }
 }
 

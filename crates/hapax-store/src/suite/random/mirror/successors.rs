@@ -42,7 +42,9 @@ impl Mirror<'_> {
 
     /// The stored jobs that an enqueue changed: those it was about, each followed by those it let go.
     pub(super) fn changed_by(&mut self, admission: &Admission) -> Check {
-        let Admission { verdict, job: shown, changed, rule: _, is_abridged: _ } = admission;
+        let Admission { verdict, job: shown, changed, workflows, depth: _, rule: _, is_abridged: _ } =
+            admission;
+        prop_assert!(workflows.is_empty());
         let replaced = |id| matches!(verdict, Verdict::Replaced(ids) if ids.contains(&id));
         let waited = |mirror: &Self, id| mirror.jobs.get(&id).and_then(waits_for).is_some();
         let is_direct = |mirror: &Self, id| replaced(id) || shown.id == id || !waited(mirror, id);

@@ -30,7 +30,7 @@ impl Mirror<'_> {
             Some(Uniqueness::Policy(UniquePolicy { while_active: Some(_), .. }))
                 if waits_for(before).is_some() =>
             {
-                prop_assert_eq!(&*after.spec, &incoming.spec, "the newest wins");
+                prop_assert_eq!(&*after.spec, &*incoming.spec, "the newest wins");
                 prop_assert_eq!(&after.phase, &before.phase, "and waits like the one before");
                 self.note(Sight::QueueUpdated);
                 Ok(())

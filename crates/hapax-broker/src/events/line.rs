@@ -1,0 +1,153 @@
+//! The events of one channel, and how far each of its listeners has read.
+//!
+//! A line holds what the log holds of its channel, shared with it: all lines together grow no larger than a few
+//! pointers for each event that is kept, however many listen and however slowly they read.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Bell, Dropped, EventId, JobEvent};
+
+/// What a reader will never read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// So much.
+    Counted(Dropped),
+    /// Nobody knows how much, if anything at all.
+    Uncounted,
+}
+
+/// The events of one channel.
+#[derive(Debug, Default)]
+pub(super) struct Line(Mutex<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// The number of the first event here, in the order of this line. So many were dropped before it.
+    first: u64,
+    events: VecDeque<Arc<JobEvent>>,
+    last_dropped: Option<EventId>,
+    /// Whether there is something of which the readers have not been called yet.
+    is_due: bool,
+    /// In the order of their numbers, so that they can be called some at a time.
+    readers: BTreeMap<u64, Reader>,
+}
+
+#[derive(Debug)]
+struct Reader {
+    bell: Bell,
+    /// The number of the event to read next.
+    next: u64,
+    /// The first event that was dropped before this one read it.
+    lost_from: Option<EventId>,
+    /// Whether there may have been events that nobody has counted.
+    is_unsure: bool,
+}
+
+impl Line {
+    /// Lets somebody read what comes from here on.
+    pub(super) fn join(&self, number: u64, bell: Bell) {
+        let mut held = self.held();
+        let next = held.end();
+        held.readers.insert(number, Reader { bell, next, lost_from: None, is_unsure: false });
+    }
+
+    /// Strikes a reader off; whether nobody is left.
+    pub(super) fn leave(&self, number: u64) -> bool {
+        let mut held = self.held();
+        held.readers.remove(&number);
+        held.readers.is_empty()
+    }
+
+    /// Adds an event; whether it is the first since the readers were called.
+    pub(super) fn push(&self, event: Arc<JobEvent>) -> bool {
+        let mut held = self.held();
+        held.events.push_back(event);
+        !mem::replace(&mut held.is_due, true)
+    }
+
+    /// Drops everything up to the event of that number in the log.
+    pub(super) fn drop_through(&self, seq: u64) {
+        let held = &mut *self.held();
+        let gone = held.events.partition_point(|event| event.seq <= seq);
+        held.drop_first(gone);
+    }
+
+    /// Drops everything, and leaves out so many that were never here, if it is known how many; whether it is the first
+    /// thing to tell since the readers were called.
+    pub(super) fn skip(&self, missed: Option<u64>) -> bool {
+        let held = &mut *self.held();
+        held.drop_first(held.events.len());
+        // The newest of those that were never here has no name here.
+        held.last_dropped = None;
+        match missed {
+            Some(missed) => held.first += missed,
+            None => held.readers.values_mut().for_each(|reader| reader.is_unsure = true),
+        }
+        !mem::replace(&mut held.is_due, true)
+    }
+
+    /// Whether a reader has read everything.
+    pub(super) fn is_read(&self, number: u64) -> bool {
+        let held = self.held();
+        held.readers.get(&number).is_some_and(|reader| reader.next == held.end() && !reader.is_unsure)
+    }
+
+    /// What a reader has not read yet, at most so many events, and what it will never read.
+    pub(super) fn read(&self, number: u64, max: usize) -> (Option<Lost>, Vec<Arc<JobEvent>>) {
+        let held = &mut *self.held();
+        let Held { first, events, last_dropped, is_due: _, readers } = held;
+        let Some(reader) = readers.get_mut(&number) else { return (None, Vec::new()) };
+        let missed = first.saturating_sub(reader.next);
+        let oldest = if missed > 0 { reader.lost_from.take() } else { None };
+        let lost = if mem::take(&mut reader.is_unsure) {
+            Some(Lost::Uncounted)
+        } else {
+            (missed > 0).then_some(Lost::Counted(Dropped { count: missed, oldest, newest: *last_dropped }))
+        };
+        reader.next = reader.next.max(*first);
+        let start = usize::try_from(reader.next - *first).unwrap_or(usize::MAX).min(events.len());
+        let read: Vec<_> = events.range(start..).take(max).cloned().collect();
+        reader.next += read.len() as u64;
+        (lost, read)
+    }
+
+    /// Calls readers from that number on, at most so many; the number to go on with, unless that was all of them.
+    pub(super) fn call(&self, from: u64, max: usize) -> Option<u64> {
+        let mut held = self.held();
+        held.is_due = false;
+        let mut readers = held.readers.range(from..);
+        readers.by_ref().take(max).for_each(|(_, reader)| reader.bell.ring());
+        readers.next().map(|(number, _)| *number)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // Nothing under the lock can panic half-way, so a poisoned line is still a whole one.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// The number of the event that comes next.
+    fn end(&self) -> u64 {
+        self.first + self.events.len() as u64
+    }
+
+    fn drop_first(&mut self, count: usize) {
+        let Held { first, events, last_dropped, is_due: _, readers } = self;
+        let after = *first + count as u64;
+        for reader in readers.values_mut().filter(|reader| reader.next < after && reader.lost_from.is_none())
+        {
+            let index = reader.next.checked_sub(*first).and_then(|index| usize::try_from(index).ok());
+            reader.lost_from = index.and_then(|index| events.get(index)).map(|event| event.id);
+        }
+        if let Some(last) = events.drain(..count).next_back() {
+            *last_dropped = Some(last.id);
+        }
+        *first = after;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! What is done to agents, on its way in.
+
+use hapax_broker::Fork;
+use hapax_core::AgentDeed;
+use hapax_core::json::Node;
+
+use super::{Fault, Given};
+
+/// Longest text that a person or a tool leaves, in bytes.
+pub(crate) const SAID_BYTES_MAX: usize = 4096;
+/// Longest name of a branch or a call of a tool, in bytes.
+pub(crate) const NAME_BYTES_MAX: usize = 255;
+
+/// Reads why an agent stops.
+pub(crate) fn pause(body: &Node<'_>) -> Result<AgentDeed, Fault> {
+    let body = Given::body(body)?;
+    body.expect_only(&["reason"])?;
+    Ok(AgentDeed::Pause { reason: said(&body, "reason")? })
+}
+
+/// Reads what a person decided.
+pub(crate) fn resume(body: &Node<'_>) -> Result<AgentDeed, Fault> {
+    let body = Given::body(body)?;
+    body.expect_only(&["approved", "comment"])?;
+    let approved = body.required("approved", "true, or false to call the job off")?.flag()?;
+    Ok(AgentDeed::Resume { approved, comment: said(&body, "comment")? })
+}
+
+/// Reads which call of a tool failed.
+pub(crate) fn tool_retry(body: &Node<'_>) -> Result<AgentDeed, Fault> {
+    let body = Given::body(body)?;
+    body.expect_only(&["tool_call_id", "error", "use_alternate"])?;
+    let call = name(&body.required("tool_call_id", "the call of the tool")?)?;
+    let alternate = body.member("use_alternate").map(|given| given.flag()).transpose()?.unwrap_or(false);
+    Ok(AgentDeed::RetryTool { call, error: said(&body, "error")?, alternate })
+}
+
+/// Reads where an agent branches off.
+pub(crate) fn fork(body: &Node<'_>) -> Result<Fork, Fault> {
+    let body = Given::body(body)?;
+    body.expect_only(&["at_turn", "branch_name"])?;
+    let at_turn = body.required("at_turn", "the number of a turn")?.integer(0, i64::MAX)?;
+    let name = body.member("branch_name").map(|given| name(&given)).transpose()?;
+    Ok(Fork { at_turn: at_turn.unsigned_abs(), name })
+}
+
+fn said(body: &Given<'_, '_>, member: &str) -> Result<Option<Box<str>>, Fault> {
+    body.member(member).map(|given| bounded(&given, 0, SAID_BYTES_MAX)).transpose()
+}
+
+fn name(given: &Given<'_, '_>) -> Result<Box<str>, Fault> {
+    bounded(given, 1, NAME_BYTES_MAX)
+}
+
+fn bounded(given: &Given<'_, '_>, least: usize, most: usize) -> Result<Box<str>, Fault> {
+    let text = given.text("a text")?;
+    if (least..=most).contains(&text.len()) {
+        return Ok(text.into());
+    }
+    Err(Fault::new(given.place, format_args!("must have {least} to {most} bytes")))
+}

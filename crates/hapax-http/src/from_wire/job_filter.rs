@@ -1,0 +1,158 @@
+//! Which jobs are meant: a filter in a body or in a query.
+
+use hapax_core::{
+    JobFilter, KindPattern, MetaMember, StateSet, TimeRange, Timestamp, WorkerId, parse_iso8601,
+};
+
+use super::draft::{read_priority, read_queue};
+use super::page::{Parameters, fault};
+use super::states::{state, states};
+use super::{Fault, Given, Place};
+
+/// Members of a filter.
+const MEMBERS: &[&str] = &[
+    "queue",
+    "state",
+    "states",
+    "type",
+    "since",
+    "until",
+    "enqueued_after",
+    "enqueued_before",
+    "older_than",
+    "priority",
+    "error_type",
+    "worker_id",
+    "meta",
+];
+
+/// Most members of metadata that a filter names.
+pub(crate) const META_MEMBERS_MAX: usize = 16;
+
+/// What `since` and `until` speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Age {
+    /// When a job was accepted.
+    Created,
+    /// When it died.
+    Ended,
+}
+
+/// Reads a filter. One that names no states means these.
+pub(super) fn job_filter(
+    given: Given<'_, '_>,
+    usual: StateSet,
+    age: Age,
+    now: Timestamp,
+) -> Result<JobFilter, Fault> {
+    given.expect_object("an object")?;
+    given.expect_only(MEMBERS)?;
+    let moment = |name| given.member(name).map(|given| past(given, now)).transpose();
+    let range = TimeRange { since: moment("since")?, until: moment("until")? };
+    let older = TimeRange { since: None, until: moment("older_than")? };
+    let kind = given.member("type").map(|given| kind(given.text("a job type")?, given.place)).transpose()?;
+    let mut filter = JobFilter {
+        queue: given.member("queue").map(read_queue).transpose()?,
+        states: read_states(given)?.unwrap_or(usual),
+        kind,
+        priority: given.member("priority").map(read_priority).transpose()?,
+        enqueued: TimeRange { since: moment("enqueued_after")?, until: moment("enqueued_before")? },
+        ended: older,
+        worker: given.member("worker_id").map(|given| given.worker()).transpose()?,
+        error_type: given
+            .member("error_type")
+            .map(|given| given.text("the type of an error").map(Box::from))
+            .transpose()?,
+        meta: given.member("meta").map(meta).transpose()?.unwrap_or_default(),
+        ..JobFilter::default()
+    };
+    match (age, given.member("older_than")) {
+        (Age::Created, _) => filter.created = range,
+        (Age::Ended, Some(older)) if range.until.is_some() => {
+            return Err(Fault::new(older.place, "says the same as until; send one of the two"));
+        }
+        (Age::Ended, _) => filter.ended = TimeRange { until: range.until.or(older.until), ..range },
+    }
+    Ok(filter)
+}
+
+/// `state` as one name or several, or `states`.
+fn read_states(filter: Given<'_, '_>) -> Result<Option<StateSet>, Fault> {
+    let given = match (filter.member("state"), filter.member("states")) {
+        (Some(_), Some(several)) => {
+            return Err(Fault::new(several.place, "says the same as state; send one of the two"));
+        }
+        (one, several) => one.or(several),
+    };
+    let Some(given) = given else { return Ok(None) };
+    let read = match given.node.as_str() {
+        Some(name) => StateSet::of(&[state(name, given.place)?]),
+        None => states(given)?,
+    };
+    if read.is_empty() {
+        Err(Fault::new(given.place, "must name at least one state"))
+    } else {
+        Ok(Some(read))
+    }
+}
+
+fn kind(text: &str, place: Place<'_>) -> Result<KindPattern, Fault> {
+    KindPattern::parse(text).map_err(|error| {
+        Fault::new(place, format_args!("{error}; a star at the end stands for everything that may follow"))
+    })
+}
+
+fn meta(given: Given<'_, '_>) -> Result<Vec<MetaMember>, Fault> {
+    given.expect_object("an object")?;
+    let members = given.node.as_object().unwrap_or_default();
+    if members.len() > META_MEMBERS_MAX {
+        return Err(Fault::new(given.place, format_args!("must have at most {META_MEMBERS_MAX} members")));
+    }
+    let member = |member: &hapax_core::json::Member<'_>| {
+        MetaMember::new(&member.name, &member.node)
+            .map_err(|error| Fault::new(Place::Member(&given.place, &member.name), error))
+    };
+    members.iter().map(member).collect()
+}
+
+/// A moment that may be given by how long ago it is.
+pub(super) fn past(given: Given<'_, '_>, now: Timestamp) -> Result<Timestamp, Fault> {
+    let text = given.text("an RFC 3339 time such as 2026-03-01T09:30:00Z, or PT1H for an hour ago")?;
+    past_text(text, now).map_err(|error| Fault::new(given.place, error))
+}
+
+fn past_text(text: &str, now: Timestamp) -> Result<Timestamp, hapax_core::TimeError> {
+    match parse_iso8601(text) {
+        Ok(span) => Ok(now - span),
+        Err(_) => Timestamp::parse(text),
+    }
+}
+
+/// Reads a filter from a query.
+pub(super) fn of_query(parameters: &Parameters, age: Age, now: Timestamp) -> Result<JobFilter, Fault> {
+    let moment = |name: &str| {
+        let read = |text| past_text(text, now).map_err(|error| fault(name, error));
+        parameters.get(name).map(read).transpose()
+    };
+    let kind = |text| KindPattern::parse(text).map_err(|error| fault("type", error));
+    let worker =
+        |text| WorkerId::parse(text).ok_or_else(|| fault("worker_id", "is not the name of a worker"));
+    let query = Place::Member(&Place::Body, "query");
+    let names = parameters.values("state")?;
+    let states: Result<StateSet, Fault> =
+        names.iter().map(|name| state(name, Place::Member(&query, "state"))).collect();
+    let states = states?;
+    let range = TimeRange { since: moment("since")?, until: moment("until")? };
+    let filter = JobFilter {
+        queue: parameters.queue()?,
+        states: if states.is_empty() { StateSet::ALL } else { states },
+        kind: parameters.get("type").map(kind).transpose()?,
+        worker: parameters.get("worker_id").map(worker).transpose()?,
+        error_type: parameters.get("error_type").map(Box::from),
+        ..JobFilter::default()
+    };
+    Ok(match age {
+        Age::Created => JobFilter { created: range, ..filter },
+        Age::Ended => JobFilter { ended: range, ..filter },
+    })
+}

@@ -1,0 +1,61 @@
+//! What a listener wants to hear.
+
+use axum::http::{HeaderMap, HeaderName, Uri};
+use hapax_broker::{Channel, EventFilter};
+use hapax_core::QueueName;
+
+use super::page::Parameters;
+use super::{Fault, Place};
+use crate::call::job_id;
+use crate::problem::Problem;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// What a listener wants to hear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listening {
+    /// Of what.
+    pub(crate) channel: Channel,
+    /// What of it.
+    pub(crate) filter: EventFilter,
+    /// From where on, as text: a cursor that nobody knows is answered with a gap, not refused.
+    pub(crate) after: Option<String>,
+}
+
+/// Reads what a stream is to carry. The channel is that of the path, or that of the query, or everything.
+pub(crate) fn listening(
+    channel: Option<Channel>,
+    uri: &Uri,
+    headers: Option<&HeaderMap>,
+) -> Result<Listening, Problem> {
+    let parameters = Parameters::of(uri)?;
+    let channel = match (channel, parameters.get("channel")) {
+        (Some(channel), _) => channel,
+        (None, Some(text)) => {
+            let query = Place::Member(&Place::Body, "query");
+            read_channel(text, Place::Member(&query, "channel"))?
+        }
+        (None, None) => Channel::All,
+    };
+    // A browser that comes back sends the header, and the address it was first given: the header is newer.
+    let after = last_event_id(headers).or(parameters.get("last_event_id"));
+    Ok(Listening { channel, filter: parameters.event_filter()?, after: after.map(str::to_owned) })
+}
+
+/// The name of the last event that a client heard.
+pub(crate) fn last_event_id(headers: Option<&HeaderMap>) -> Option<&str> {
+    let header = headers.and_then(|headers| headers.get(LAST_EVENT_ID)?.to_str().ok()).map(str::trim);
+    header.filter(|text| !text.is_empty())
+}
+
+/// Reads the name of a channel. One of a job that cannot be is that of a missing job.
+pub(crate) fn read_channel(text: &str, place: Place<'_>) -> Result<Channel, Problem> {
+    match text.split_once(':') {
+        None if text == "all" => Ok(Channel::All),
+        Some(("job", id)) => Ok(Channel::Job(job_id(id)?)),
+        Some(("queue", name)) => {
+            Ok(Channel::Queue(QueueName::parse(name).map_err(|error| Fault::new(place, error))?))
+        }
+        _ => Err(Fault::new(place, "must be job:{id}, queue:{name} or all").into()),
+    }
+}

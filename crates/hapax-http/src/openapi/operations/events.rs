@@ -1,0 +1,64 @@
+//! Events.
+
+use hapax_broker::EVENTS_KEPT;
+use hapax_wire::error::Code;
+
+use crate::from_wire::bounds::{EVENTS_DEFAULT, LIMIT_MAX};
+use crate::openapi::operation::{Operation, get};
+use crate::openapi::parameter::{event_filter, last_event, query};
+use crate::openapi::shape::{integer, text};
+
+/// The media type of streams.
+const STREAM: &str = "text/event-stream";
+
+pub(super) fn operations() -> Vec<Operation> {
+    let limit = format!("How many to show; more than {LIMIT_MAX} count as {LIMIT_MAX}.");
+    let kept =
+        format!("The newest {EVENTS_KEPT} events are kept. Each has an id, from which a stream can go on.");
+    vec![
+        get("/ojs/v1/events", "List what has happened")
+            .with(event_filter())
+            .with([
+                query("after", "`cursor` of the answer before.", text()),
+                query("cursor", "The same as `after`.", text()),
+                query("limit", limit, integer().least(1).default(EVENTS_DEFAULT)),
+            ])
+            .gives(200, "Events, the oldest first.", "Events"),
+        get("/ojs/v1/events/stream", "Be told what happens, as it happens")
+            .details(kept)
+            .with(event_filter())
+            .with(last_event())
+            .with([query("channel", "`all`, `job:{id}` or `queue:{name}`.", text().default("\"all\""))])
+            .gives_text(200, "Server-sent events, without end.", STREAM)
+            .gives_nothing(204, "There is nothing more to tell.")
+            .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/jobs/{id}/events", "Be told what happens to a job, to its end")
+            .with(event_filter())
+            .with(last_event())
+            .gives_text(200, "Server-sent events.", STREAM)
+            .gives_nothing(204, "The job has ended, and the client knows it.")
+            .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/jobs/{id}/progress/stream", "Watch how far a job comes, to its end")
+            .details(
+                "`progress` says what `GET /ojs/v1/jobs/{id}/progress` says, first where it stands and then whenever that \
+                 changes; the last event is `completed`, `failed` or `cancelled`.",
+            )
+            .gives_text(200, "Server-sent events.", STREAM)
+            .gives_nothing(204, "The job has ended, and the client knows it.")
+            .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/jobs/{id}/result/stream", "Watch a job until there is a result")
+            .details("`progress` as above, when its worker reports some; the last event is `result` or `error`.")
+            .gives_text(200, "Server-sent events.", STREAM)
+            .gives_nothing(204, "The job has ended, and the client knows it.")
+            .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/queues/{name}/events", "Be told what happens in a queue")
+            .with(event_filter())
+            .with(last_event())
+            .gives_text(200, "Server-sent events, without end.", STREAM)
+            .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/ws", "Open a WebSocket, and say there what to hear")
+            .details("Subprotocol `ojs.v1`, over HTTP/1.1. Send `{\"action\":\"subscribe\",\"channel\":\"queue:mail\"}`.")
+            .gives_nothing(101, "The connection goes on as a WebSocket.")
+            .fails([Code::InvalidRequest, Code::Forbidden, Code::BackendUnavailable]),
+    ]
+}

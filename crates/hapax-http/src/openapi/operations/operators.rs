@@ -1,0 +1,70 @@
+//! What is for operators and dashboards.
+
+use hapax_broker::Period;
+use hapax_wire::error::Code;
+
+use crate::openapi::operation::{Operation, delete, get, post};
+use crate::openapi::parameter::{cursor, job_filter, numbered, order, query};
+use crate::openapi::shape::{Shape, choice, either, list, moment, named, needs, object, span, text};
+
+pub(super) fn operations() -> Vec<Operation> {
+    let past = || either([moment(), span()]);
+    vec![
+        get("/ojs/v1/admin/jobs", "Find jobs")
+            .with(job_filter())
+            .with(numbered())
+            .with([cursor()])
+            .with(order())
+            .gives_shape(200, "A page of jobs in short.", jobs())
+            .fails([Code::Unsupported]),
+        get("/ojs/v1/admin/workers", "List the workers that this server has heard of")
+            .with(numbered())
+            .gives(200, "A page of workers.", "Workers"),
+        get("/ojs/v1/admin/workers/{id}", "Look at a worker and the jobs that it holds")
+            .gives(200, "The worker.", "WorkerWithJobs")
+            .fails([Code::NotFound]),
+        post("/ojs/v1/admin/workers/{id}/quiet", "Tell a worker to take no new jobs")
+            .details("It hears of it with its next heartbeat.")
+            .gives(200, "The worker.", "Worker")
+            .fails([Code::NotFound]),
+        post("/ojs/v1/admin/workers/{id}/terminate", "Tell a worker to stop")
+            .details("It hears of it with its next heartbeat.")
+            .gives(200, "The worker.", "Worker")
+            .fails([Code::NotFound]),
+        delete("/ojs/v1/admin/workers/{id}", "Forget a worker that is silent, and give its jobs to others")
+            .gives(200, "How many jobs.", "RemovedWorker")
+            .fails([Code::NotFound, Code::Conflict]),
+        get("/ojs/v1/admin/stats", "Ask for sums over everything").gives(200, "Counts and figures.", "Stats"),
+        get("/ojs/v1/admin/stats/history", "Ask what happened in each period")
+            .with([
+                query("period", "How long a period is.", choice(Period::ALL.map(Period::name))),
+                query("since", "From this time on, or so long ago.", past()),
+                query("until", "To this time, or so long ago.", past()),
+                query("queue", "In this queue alone.", text()),
+            ])
+            .gives(200, "A point for each period.", "History"),
+        get("/ojs/v1/admin/system/config", "Ask how the server is set up").gives(
+            200,
+            "Its settings, without anything secret.",
+            "SystemConfig",
+        ),
+        get("/ojs/v1/admin/system/maintenance", "Ask whether the server is under maintenance").gives(
+            200,
+            "Whether, and why.",
+            "Maintenance",
+        ),
+        post("/ojs/v1/admin/system/maintenance", "Begin or end a maintenance")
+            .details("In the meantime the server takes in no jobs, and gives out those that it has.")
+            .takes(named("MaintenanceWish"))
+            .gives(200, "Whether, and why.", "Maintenance"),
+        post("/ojs/v1/admin/reset", "Wipe everything").details("Only on servers for tests.").gives(
+            200,
+            "Nothing is left.",
+            "Reset",
+        ),
+    ]
+}
+
+fn jobs() -> Shape {
+    object([needs("items", list(named("JobSummary"))), needs("pagination", named("NumberedPagination"))])
+}

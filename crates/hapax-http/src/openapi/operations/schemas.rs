@@ -1,0 +1,50 @@
+//! Schemas of arguments.
+
+use axum::http::Method;
+use hapax_wire::error::Code;
+
+use crate::openapi::operation::{Operation, delete, get, post, put};
+use crate::openapi::parameter::{limit, offset, query};
+use crate::openapi::shape::{integer, named};
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/ojs/v1/schemas", "List schemas")
+            .with([
+                limit(),
+                offset(),
+                query("per_page", "The same as `limit`.", integer().least(1)),
+                query("page", "Which page, from 1.", integer().least(1).default(1)),
+            ])
+            .gives(200, "A page of schemas, without the schemas themselves.", "Schemas"),
+        post("/ojs/v1/schemas", "Register a schema")
+            .takes(named("SchemaWish"))
+            .gives(201, "It is registered.", "ShownSchema")
+            .fails([Code::Duplicate, Code::Conflict]),
+        put("/ojs/v1/admin/schemas/{name}/{version}", "Register a schema by type and version")
+            .takes(named("SchemaVersionWish"))
+            .gives(201, "It is registered.", "Schema")
+            .fails([Code::Duplicate, Code::Conflict]),
+        get("/ojs/v1/schemas/{name}", "Look at a schema, or at the latest of a type")
+            .gives(200, "The schema.", "ShownSchema")
+            .fails([Code::NotFound]),
+        get("/ojs/v1/admin/schemas/{name}", "Look at the latest schema of a type")
+            .gives(200, "The schema.", "Schema")
+            .fails([Code::NotFound]),
+        get("/ojs/v1/schemas/{name}/versions", "List the schemas of a type, latest first")
+            .also(Method::GET, "/ojs/v1/admin/schemas/{name}/versions")
+            .gives(200, "All of its versions.", "SchemaVersions")
+            .fails([Code::NotFound]),
+        get("/ojs/v1/admin/schemas/{name}/{version}", "Look at a version of a schema")
+            .gives(200, "The schema.", "Schema")
+            .fails([Code::NotFound]),
+        delete("/ojs/v1/schemas/{name}", "Remove a schema")
+            .details("Stored jobs stay as they are.")
+            .gives(200, "It is gone.", "RemovedSchema")
+            .fails([Code::NotFound]),
+        delete("/ojs/v1/schemas/{name}/{version}", "Remove a version of a schema")
+            .also(Method::DELETE, "/ojs/v1/admin/schemas/{name}/{version}")
+            .gives(200, "It is gone.", "RemovedSchema")
+            .fails([Code::NotFound]),
+    ]
+}

@@ -1,0 +1,43 @@
+//! Jobs that are agents.
+
+use super::Named;
+use crate::from_wire::bounds::{AGENT_NAME_BYTES_MAX, AGENT_TEXT_BYTES_MAX};
+use crate::openapi::shape::{choice, count, flag, may, named, needs, object, text};
+
+pub(super) fn shapes() -> Vec<Named> {
+    let said = || text().chars_max(AGENT_TEXT_BYTES_MAX);
+    let name = || text().chars_max(AGENT_NAME_BYTES_MAX);
+    let states = choice(["paused", "running", "stopped"]);
+    let resume = [needs("approved", flag().about("False calls the job off.")), may("comment", said())];
+    let retry = [
+        needs("tool_call_id", name()),
+        may("error", said()),
+        may("use_alternate", flag().about("Whether another provider is to do it.")),
+    ];
+    let agent = [
+        needs("state", states.about("That of the agent; the job has its own.")),
+        needs("job_id", text()),
+        needs("job", named("Job")),
+    ];
+    let retried = [
+        needs("job_id", text()),
+        needs("tool_call_id", text()),
+        may("retried", flag().about("Whether to try again.")),
+        may("provider", text()),
+        may("attempt", count()),
+        may("max_attempts", count()),
+    ];
+    let content = text().about("A hash of what the branch goes on from.");
+    vec![
+        ("AgentPause", object([may("reason", said())]).only()),
+        ("AgentResume", object(resume).only()),
+        ("AgentFork", object([needs("at_turn", count()), may("branch_name", name())]).only()),
+        ("ToolRetryWish", object(retry).only()),
+        ("Agent", object(agent)),
+        ("ToolRetry", object(retried)),
+        (
+            "Branch",
+            object([needs("branch_id", text()), needs("content_id", content), needs("job", named("Job"))]),
+        ),
+    ]
+}

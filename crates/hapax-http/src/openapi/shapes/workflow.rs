@@ -1,0 +1,150 @@
+//! Workflows.
+
+use hapax_core::State;
+use hapax_core::workflow::{Callback, Form, WorkflowState};
+
+use super::admission::warnings;
+use super::{Named, one_of};
+use crate::from_wire::bounds::{WORKFLOW_FORMS, WORKFLOW_NAME_BYTES_MAX};
+use crate::openapi::shape::{
+    Member, Shape, all, any, choice, count, either, flag, list, may, moment, named, needs, number, object,
+    text, texts, twice,
+};
+
+pub(super) fn shapes() -> Vec<Named> {
+    let steps = object([needs("steps", list(step()))]);
+    let workflows =
+        [needs("workflows", list(named("WorkflowHead"))), needs("pagination", named("Pagination"))];
+    vec![
+        ("WorkflowWish", wish()),
+        ("WorkflowItem", either([named("Envelope"), nested()]).about("A job, or a workflow in its place.")),
+        ("WorkflowStep", all([named("Envelope"), object([may("depends_on", texts())])])),
+        ("WorkflowHead", object(head())),
+        ("Workflow", all([named("WorkflowHead"), steps])),
+        ("Workflows", object(workflows)),
+        ("StartedWorkflow", all([twice("workflow", &named("Workflow")), object([warnings()])])),
+        ("ShownWorkflow", twice("workflow", &named("Workflow"))),
+        ("CancelledWorkflow", cancelled()),
+        ("WorkflowProgress", progress()),
+    ]
+}
+
+fn items() -> Shape {
+    list(named("WorkflowItem")).items_min(1)
+}
+
+fn callbacks() -> Shape {
+    object(Callback::ALL.map(|callback| may(callback.name(), named("Envelope")))).only()
+}
+
+fn wish() -> Shape {
+    object([
+        may(
+            "type",
+            choice(WORKFLOW_FORMS.iter().copied())
+                .about("Left out, `steps` name each other in `depends_on`."),
+        ),
+        may("name", text().chars_max(WORKFLOW_NAME_BYTES_MAX)),
+        may("options", named("Options").about("Attributes of all jobs that do not have their own.")),
+        may(
+            "steps",
+            list(either([named("WorkflowStep"), named("WorkflowItem")]))
+                .items_min(1)
+                .about("Of a chain: one after the other."),
+        ),
+        may("jobs", items().about("Of a group or a batch: side by side.")),
+        may("callbacks", callbacks().about("Of a batch: what follows its end.")),
+    ])
+    .only()
+}
+
+fn nested() -> Shape {
+    let forms = choice(WORKFLOW_FORMS.iter().copied());
+    object([
+        may("type", forms),
+        may("name", text()),
+        may("steps", items()),
+        may("jobs", items()),
+        may("callbacks", callbacks()),
+    ])
+    .only()
+}
+
+fn state() -> Shape {
+    one_of(WorkflowState::ALL, WorkflowState::name)
+}
+
+fn head() -> Vec<Member> {
+    let metadata = object([
+        needs("created_at", moment()),
+        may("started_at", moment()),
+        may("completed_at", moment()),
+        needs("job_count", count()),
+        needs("completed_count", count()),
+        needs("failed_count", count()),
+    ]);
+    vec![
+        needs("id", text()),
+        needs("type", one_of(Form::ALL, Form::name)),
+        needs("name", text().or_null()),
+        needs("state", state()),
+        needs("steps_total", count()),
+        needs("steps_completed", count()),
+        needs("jobs_total", count().about("The same as `steps_total`.")),
+        needs("jobs_completed", count().about("The same as `steps_completed`.")),
+        needs("created_at", moment()),
+        may("started_at", moment()),
+        may("completed_at", moment()),
+        needs("metadata", metadata),
+    ]
+}
+
+fn step_state() -> Shape {
+    let of_jobs = [State::Pending, State::Active, State::Completed, State::Cancelled].map(State::name);
+    choice(["waiting", "failed", "skipped"].into_iter().chain(of_jobs))
+}
+
+fn step() -> Shape {
+    object([
+        needs("id", text()),
+        needs("index", count()),
+        needs("type", text()),
+        needs("state", step_state()),
+        needs("job_id", text()),
+        needs("depends_on", texts()),
+        may("callback", flag()),
+        may("started_at", moment()),
+        may("completed_at", moment()),
+        may("result", any()),
+    ])
+}
+
+fn cancelled() -> Shape {
+    let own = object([
+        may("cancelled_at", moment()),
+        needs("steps_cancelled", count()),
+        needs("steps_already_completed", count()),
+        needs("steps_already_complete", count().about("The same as `steps_already_completed`.")),
+        needs("steps", list(any()).items_max(0)),
+    ]);
+    twice("workflow", &all([named("WorkflowHead"), own]))
+}
+
+fn progress() -> Shape {
+    let step = object([
+        needs("job_id", text()),
+        needs("type", text()),
+        needs("state", step_state()),
+        needs("progress", number().or_null()),
+        may("data", any()),
+    ]);
+    object([
+        needs("workflow_id", text()),
+        needs("type", one_of(Form::ALL, Form::name)),
+        needs("state", state()),
+        needs("progress", number().about("The mean of its steps.")),
+        needs(State::Completed.name(), count()),
+        needs("total", count()),
+        needs("steps", list(step)),
+    ])
+}

@@ -1,0 +1,104 @@
+//! What makes jobs, and what is refused in it: nothing that was sent is passed over in silence.
+
+use axum::body::Body;
+
+use crate::testing::{Rig, request};
+
+const JOB: &str = r#"{"type":"a","args":[]}"#;
+
+/// The answer to a body that is refused: its code and the place that it names.
+async fn refusal(rig: &Rig, path: &str, body: &str) -> (String, String) {
+    let answer = rig.post(path, body).await;
+    assert!(answer.status.is_client_error(), "{body}: {}", answer.text);
+    (answer.text_at("/error/code"), answer.text_at("/error/details/field"))
+}
+
+#[tokio::test]
+async fn what_a_workflow_would_pass_over_is_refused_at_its_place() {
+    let rig = Rig::new();
+    let callbacks = format!(r#""callbacks":{{"on_complete":{JOB}}}"#);
+    let late = r#"{"type":"a","args":[],"depends_on":["x"]}"#;
+    for (body, place) in [
+        (format!(r#"{{"type":"chain","steps":[{JOB}],{callbacks}}}"#), "callbacks"),
+        (format!(r#"{{"type":"group","jobs":[{JOB}],"steps":[{JOB}]}}"#), "steps"),
+        (format!(r#"{{"type":"chain","steps":[{JOB}],"surprise":1}}"#), "surprise"),
+        (r#"{"steps":[{"id":"x","type":"a","args":[]}],"jobs":[]}"#.to_owned(), "jobs"),
+        (format!(r#"{{"type":"chain","steps":[{{{callbacks}}}]}}"#), "steps[0].jobs"),
+        (format!(r#"{{"type":"chain","steps":[{{"steps":[{JOB}],"args":[]}}]}}"#), "steps[0].args"),
+        (format!(r#"{{"type":"chain","steps":[{{"type":"b","jobs":[{JOB}]}}]}}"#), "steps[0].type"),
+        (format!(r#"{{"type":"chain","steps":[{late}]}}"#), "steps[0].depends_on"),
+        (
+            format!(r#"{{"type":"batch","jobs":[{JOB}],"callbacks":{{"on_failure":{late}}}}}"#),
+            "callbacks.on_failure.depends_on",
+        ),
+        (
+            r#"{"type":"group","jobs":[{"type":"a","args":[],"delivery":"at_most_once"}]}"#.to_owned(),
+            "jobs[0].delivery",
+        ),
+    ] {
+        let (code, field) = refusal(&rig, "/ojs/v1/workflows", &body).await;
+        assert_eq!((code.as_str(), field.as_str()), ("invalid_workflow", place), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_cannot_be_followed_names_its_list() {
+    let rig = Rig::new();
+    for (body, place) in [
+        (r#"{"type":"chain","steps":[]}"#.to_owned(), "steps"),
+        (r#"{"type":"group","jobs":[]}"#.to_owned(), "jobs"),
+        (format!(r#"{{"type":"batch","jobs":[{JOB}]}}"#), "callbacks"),
+        (
+            r#"{"steps":[{"id":"x","type":"a","args":[],"depends_on":["y"]}]}"#.to_owned(),
+            "steps[0].depends_on",
+        ),
+    ] {
+        let (code, field) = refusal(&rig, "/ojs/v1/workflows", &body).await;
+        assert_eq!((code.as_str(), field.as_str()), ("invalid_workflow", place), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_nested_workflow_may_tell_its_form() {
+    let rig = Rig::new();
+    let body = format!(r#"{{"type":"chain","steps":[{{"type":"group","name":"n","jobs":[{JOB}]}},{JOB}]}}"#);
+    assert_eq!(rig.post("/ojs/v1/workflows", &body).await.status, 201);
+}
+
+#[tokio::test]
+async fn what_a_recurring_job_would_pass_over_is_refused() {
+    let rig = Rig::new();
+    let body = format!(r#"{{"name":"n","cron":"@daily","job_template":{JOB},"queue":"q"}}"#);
+    let (code, field) = refusal(&rig, "/ojs/v1/cron", &body).await;
+    assert_eq!((code.as_str(), field.as_str()), ("invalid_request", "queue"));
+    let body = format!(r#"{{"name":"n","cron":"@daily","job_template":{JOB}}}"#);
+    assert_eq!(rig.post("/ojs/v1/cron", &body).await.status, 201);
+    let (code, field) = refusal(&rig, "/ojs/v1/cron/n/run", r#"{"args":[1]}"#).await;
+    assert_eq!((code.as_str(), field.as_str()), ("invalid_request", "args"));
+    for body in ["", "{}"] {
+        assert_eq!(rig.post("/ojs/v1/cron/n/run", body).await.status, 200, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn settings_that_contradict_each_other_are_refused() {
+    let rig = Rig::new();
+    let create = |config: &str| format!(r#"{{"name":"q","config":{config}}}"#);
+    let contradiction = create(r#"{"backpressure":{"max_depth":5},"max_size":6}"#);
+    let (code, field) = refusal(&rig, "/ojs/v1/queues", &contradiction).await;
+    assert_eq!((code.as_str(), field.as_str()), ("invalid_request", "config.max_size"));
+    let agreement = create(r#"{"backpressure":{"max_depth":5},"max_size":5}"#);
+    assert!(rig.post("/ojs/v1/queues", &agreement).await.status.is_success());
+}
+
+#[tokio::test]
+async fn many_jobs_do_not_wait_for_room() {
+    let rig = Rig::new();
+    let body = format!(r#"{{"jobs":[{JOB}]}}"#);
+    for path in ["/ojs/v1/jobs/batch", "/ojs/v1/jobs/bulk"] {
+        let wish = request("POST", path, &body).header("OJS-Block-Timeout", "1");
+        let answer = rig.send(wish.body(Body::from(body.clone())).unwrap()).await;
+        let said = (answer.status.as_u16(), answer.text_at("/error/details/field"));
+        assert_eq!(said, (400, "OJS-Block-Timeout".to_owned()), "{path}");
+    }
+}

@@ -1,0 +1,69 @@
+//! `/ojs/v1/admin/queues`: queues with their counts and figures.
+
+use hapax_broker::Deed;
+use hapax_store::QueueQuery;
+use hapax_wire::writer;
+
+use crate::call::Call;
+use crate::from_wire;
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::to_wire::{deed, operator_queue, pagination};
+
+/// All of them, by name.
+pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
+    let numbered = from_wire::numbered(&call.uri)?;
+    let query = QueueQuery { after: None, offset: numbered.skipped(), limit: numbered.per_page };
+    let page = call.broker().queues(query).await?;
+    let mut out = Vec::with_capacity(128 + 384 * page.items.len());
+    writer::object(&mut out, |o| {
+        o.array("items", &page.items, |facts, out| {
+            operator_queue::item(out, facts, &call.broker().last_hour(Some(&facts.name)));
+        });
+        pagination::numbered(o, numbered, Some(page.total), page.has_more, None::<&str>);
+    });
+    Ok(Reply::ok(out))
+}
+
+/// One of them.
+pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
+    let (name, broker) = (call.queue()?, call.broker());
+    let facts = broker.queue(name.clone()).await?;
+    let facts = facts.ok_or_else(|| Problem::no_resource("queue", &call.parameter))?;
+    let settings = broker.queue_settings(name.as_str()).await?.unwrap_or_default();
+    let hour = broker.last_hour(Some(&name));
+    Ok(Reply::ok(operator_queue::one(&facts, &hour, settings, &broker.rules().retention)))
+}
+
+/// Lets it give out no jobs.
+pub(crate) async fn pause(call: Call) -> Result<Reply, Problem> {
+    let facts = call.broker().pause(call.queue()?).await?;
+    Ok(Reply::ok(operator_queue::switched(&facts, call.broker().now())))
+}
+
+/// Lets it give out jobs again.
+pub(crate) async fn resume(call: Call) -> Result<Reply, Problem> {
+    let facts = call.broker().resume(call.queue()?).await?;
+    Ok(Reply::ok(operator_queue::switched(&facts, call.broker().now())))
+}
+
+/// Removes jobs that have ended.
+pub(crate) async fn purge(call: Call) -> Result<Reply, Problem> {
+    let (queue, now) = (call.queue()?, call.broker().now());
+    let mut meant = if call.body.bytes.is_empty() {
+        from_wire::purge(None, queue, now)?
+    } else {
+        let body = from_wire::read(&call.body.bytes)?;
+        from_wire::purge(Some(&body), queue, now)?
+    };
+    meant.filter = call.own(meant.filter);
+    let mut selection = call.broker().select_jobs(&meant.filter, meant.after).await?;
+    let states = meant.filter.states;
+    if meant.dry_run {
+        return Ok(deed::purged(states, &selection, None));
+    }
+    let ids = std::mem::take(&mut selection.ids);
+    let treated = call.broker().treat(ids, Some(&meant.filter), Deed::Delete).await;
+    selection.ids = treated.iter().map(|one| one.id).collect();
+    Ok(deed::purged(states, &selection, Some(&treated)))
+}

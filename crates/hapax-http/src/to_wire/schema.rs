@@ -1,0 +1,97 @@
+//! Registered schemas.
+
+use axum::http::StatusCode;
+use hapax_wire::writer::{self, Object};
+
+use crate::from_wire::Listing;
+use crate::reply::Reply;
+use crate::schemas::{Catalogue, Mode, Schema};
+
+/// A schema that was registered, as the HTTP binding shows it.
+pub(crate) fn registered(schema: &Schema) -> Reply {
+    Reply::json(StatusCode::CREATED, wrapped(schema))
+}
+
+/// The same, as the suite reads it at paths of operators.
+pub(crate) fn registered_version(schema: &Schema) -> Reply {
+    Reply::json(StatusCode::CREATED, flat(schema))
+}
+
+/// A schema under `schema`, with its facts beside it for those who look there.
+pub(crate) fn wrapped(schema: &Schema) -> Vec<u8> {
+    written(schema, |o| {
+        o.object("schema", |o| {
+            facts(o, schema);
+            o.raw("schema", schema.document.as_str());
+        });
+        facts(o, schema);
+    })
+}
+
+/// A schema whose document stands under `schema`.
+pub(crate) fn flat(schema: &Schema) -> Vec<u8> {
+    written(schema, |o| {
+        facts(o, schema);
+        o.raw("schema", schema.document.as_str());
+    })
+}
+
+/// A schema that was removed.
+pub(crate) fn removed(schema: &Schema) -> Vec<u8> {
+    written(schema, |o| {
+        o.flag("deleted", true);
+        facts(o, schema);
+    })
+}
+
+/// Part of all schemas, by name.
+pub(crate) fn list(catalogue: &Catalogue, listing: Listing) -> Vec<u8> {
+    let Listing { limit, offset } = listing;
+    let total = catalogue.len();
+    let mut out = Vec::new();
+    writer::object(&mut out, |o| {
+        o.array("schemas", catalogue.all().skip(offset).take(limit), |schema, out| {
+            writer::object(out, |o| facts(o, schema));
+        });
+        o.object("pagination", |o| {
+            o.number("total", total);
+            o.number("limit", limit);
+            o.number("offset", offset);
+            o.number("page", offset / limit + 1);
+            o.number("per_page", limit);
+            o.flag("has_more", offset.saturating_add(limit) < total);
+        });
+    });
+    out
+}
+
+/// The versions of a type, latest first.
+pub(crate) fn versions(kind: &str, schemas: &[std::sync::Arc<Schema>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    writer::object(&mut out, |o| {
+        o.text("type", kind);
+        o.array("versions", schemas.iter().enumerate(), |(index, schema), out| {
+            writer::object(out, |o| {
+                facts(o, schema);
+                o.flag("is_latest", index == 0);
+            });
+        });
+        o.number("count", schemas.len());
+    });
+    out
+}
+
+fn written(schema: &Schema, fill: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
+    let mut out = Vec::with_capacity(schema.document.as_str().len() + 512);
+    writer::object(&mut out, fill);
+    out
+}
+
+fn facts(o: &mut Object<'_>, schema: &Schema) {
+    o.text("uri", &schema.uri);
+    o.text("type", schema.kind.as_str());
+    o.text("job_type", schema.kind.as_str());
+    o.raw("version", schema.version.as_str());
+    o.text_if("mode", schema.mode.map(Mode::name));
+    o.moment("created_at", schema.created_at);
+}
