@@ -377,7 +377,8 @@ BEGIN
     ms := hapax.time_ms(words);
     IF ms IS NULL THEN
         PERFORM hapax.fault(place,
-            '"' || left(words, 64) || '" is not an RFC 3339 time with a zone, such as 2026-03-01T09:30:00Z');
+            '"' || left(words, 64) || '" is not an RFC 3339 time with a zone, such as 2026-03-01T09:30:00Z'
+            || '; or write +PT5M for five minutes from now');
     END IF;
     RETURN jsonb_build_object('at', ms, 'text', words);
 END

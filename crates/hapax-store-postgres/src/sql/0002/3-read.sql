@@ -275,58 +275,91 @@ CREATE FUNCTION hapax.default_retry() RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
         "jitter": true, "non_retryable_errors": [], "dead_letter": false, "backoff": "exponential"}'::jsonb
 $$;
 
+-- The name in camel case.
+CREATE FUNCTION hapax.camel(name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(CASE WHEN n = 1 THEN word ELSE upper(left(word, 1)) || substr(word, 2) END, '' ORDER BY n)
+    FROM unnest(string_to_array(name, '_')) WITH ORDINALITY AS words(word, n)
+$$;
+
+-- The first that is there of several names for the same, each of them also in camel case.
+CREATE FUNCTION hapax.spelt(place text, given jsonb, names text[], OUT p text, OUT v jsonb) LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY names LOOP
+        v := hapax.member(given, name);
+        IF v IS NULL THEN
+            name := hapax.camel(name);
+            v := hapax.member(given, name);
+        END IF;
+        p := hapax.at(place, name);
+        IF v IS NOT NULL THEN RETURN; END IF;
+    END LOOP;
+END
+$$;
+
 -- A retry policy, in the form of the column.
 CREATE FUNCTION hapax.retry_of(place text, given jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     code text := 'validation_error';
+    members text[] := ARRAY['max_attempts', 'initial_interval', 'backoff_coefficient', 'max_interval', 'jitter',
+        'non_retryable_errors', 'on_exhaustion', 'backoff_strategy'];
+    first_pauses text[] := ARRAY['initial_interval_ms', 'initial_delay_ms', 'base_delay_ms'];
+    -- Four documents, four names.
+    shapes text[] := ARRAY['backoff_strategy', 'backoff_type', 'strategy', 'backoff'];
+    known text[] := members || first_pauses || shapes || ARRAY['max_interval_ms'];
     out jsonb := hapax.default_retry();
     v jsonb; p text; first_pause bigint := 1000; longest bigint := 300000; coefficient double precision := 2;
-    names text[] := '{}';
+    names text[] := '{}'; name text;
 BEGIN
     IF jsonb_typeof(given) <> 'object' THEN PERFORM hapax.wrong(place, 'an object', given, code); END IF;
-    v := hapax.member(given, 'max_attempts');
+    FOR name IN SELECT key FROM jsonb_object_keys(given) WITH ORDINALITY AS keys(key, n) ORDER BY n LOOP
+        IF NOT EXISTS (SELECT 1 FROM unnest(known) AS word WHERE name IN (word, hapax.camel(word))) THEN
+            PERFORM hapax.unknown(hapax.at(place, name), 'member', name, members, code);
+        END IF;
+    END LOOP;
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['max_attempts']);
     IF v IS NOT NULL THEN
-        out := out || jsonb_build_object('max_attempts',
-            hapax.integer_of(hapax.at(place, 'max_attempts'), v, 0, 4294967295, code));
+        out := out || jsonb_build_object('max_attempts', hapax.integer_of(p, v, 0, 4294967295, code));
     END IF;
-    v := hapax.member(given, 'initial_interval');
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['initial_interval']);
     IF v IS NOT NULL THEN
-        first_pause := hapax.iso_of(hapax.at(place, 'initial_interval'), v, code);
-    ELSIF hapax.member(given, 'initial_interval_ms') IS NOT NULL THEN
-        first_pause := hapax.integer_of(hapax.at(place, 'initial_interval_ms'), given -> 'initial_interval_ms', 1,
-            315360000000000, code);
+        first_pause := hapax.iso_of(p, v, code);
+    ELSE
+        SELECT * INTO p, v FROM hapax.spelt(place, given, first_pauses);
+        IF v IS NOT NULL THEN first_pause := hapax.integer_of(p, v, 1, 315360000000000, code); END IF;
     END IF;
-    v := hapax.member(given, 'backoff_coefficient'); p := hapax.at(place, 'backoff_coefficient');
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['backoff_coefficient']);
     IF v IS NOT NULL THEN
         IF NOT hapax.is_double(v) THEN PERFORM hapax.wrong(p, 'a number', v, code); END IF;
         coefficient := hapax.double_of(v::numeric);
     END IF;
-    v := hapax.member(given, 'max_interval');
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['max_interval']);
     IF v IS NOT NULL THEN
-        longest := hapax.iso_of(hapax.at(place, 'max_interval'), v, code);
-    ELSIF hapax.member(given, 'max_interval_ms') IS NOT NULL THEN
-        longest := hapax.integer_of(hapax.at(place, 'max_interval_ms'), given -> 'max_interval_ms', 1, 315360000000000, code);
+        longest := hapax.iso_of(p, v, code);
     ELSE
-        -- The default cap must not refuse a long first pause that the client did ask for.
-        longest := greatest(longest, first_pause);
+        SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['max_interval_ms']);
+        IF v IS NOT NULL THEN
+            longest := hapax.integer_of(p, v, 1, 315360000000000, code);
+        ELSE
+            -- The default cap must not refuse a long first pause that the client did ask for.
+            longest := greatest(longest, first_pause);
+        END IF;
     END IF;
-    v := hapax.member(given, 'jitter');
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['jitter']);
+    IF v IS NOT NULL THEN out := out || jsonb_build_object('jitter', hapax.flag_of(p, v, code)); END IF;
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['non_retryable_errors']);
+    IF v IS NOT NULL THEN names := hapax.texts_of(p, v, code); END IF;
+    SELECT * INTO p, v FROM hapax.spelt(place, given, ARRAY['on_exhaustion']);
     IF v IS NOT NULL THEN
-        out := out || jsonb_build_object('jitter', hapax.flag_of(hapax.at(place, 'jitter'), v, code));
+        out := out || jsonb_build_object('dead_letter',
+            hapax.choice_of(p, v, 'outcome', ARRAY['discard', 'dead_letter'], code) = 'dead_letter');
     END IF;
-    v := hapax.member(given, 'non_retryable_errors');
-    IF v IS NOT NULL THEN names := hapax.texts_of(hapax.at(place, 'non_retryable_errors'), v, code); END IF;
-    v := hapax.member(given, 'on_exhaustion');
-    IF v IS NOT NULL THEN
-        out := out || jsonb_build_object('dead_letter', hapax.choice_of(hapax.at(place, 'on_exhaustion'), v, 'outcome',
-            ARRAY['discard', 'dead_letter'], code) = 'dead_letter');
-    END IF;
-    -- Three documents, three names.
-    v := nullif(coalesce(given -> 'backoff_strategy', given -> 'backoff_type', given -> 'strategy'), 'null');
+    SELECT * INTO p, v FROM hapax.spelt(place, given, shapes);
     IF v = '"none"' THEN
         out := out || '{"backoff": "constant"}';
     ELSIF v IS NOT NULL THEN
-        out := out || jsonb_build_object('backoff', hapax.choice_of(hapax.at(place, 'backoff_strategy'), v, 'shape',
+        out := out || jsonb_build_object('backoff', hapax.choice_of(p, v, 'shape',
             ARRAY['constant', 'linear', 'exponential', 'polynomial'], code));
     END IF;
     IF first_pause = 0 THEN PERFORM hapax.fault(place, 'initial_interval must be longer than zero', code); END IF;
@@ -380,12 +413,20 @@ EXCEPTION WHEN SQLSTATE 'HX000' THEN
 END
 $$;
 
+-- The names of attributes, wherever they stand.
+CREATE FUNCTION hapax.attributes() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+    SELECT ARRAY['specversion', 'id', 'type', 'args', 'payload', 'queue', 'priority', 'meta', 'metadata', 'tags', 'schema',
+        'scheduled_at', 'delay_until', 'expires_at', 'timeout', 'timeout_ms', 'visibility_timeout', 'visibility_timeout_ms',
+        'total_timeout', 'enqueue_ttl', 'heartbeat_timeout', 'grace_period', 'retry', 'retry_policy', 'max_attempts', 'unique',
+        'job_key', 'job_key_mode', 'rate_limit', 'delivery', 'ordering_key', 'pending', 'options']
+$$;
+
 -- The members of a job as {attribute: [place, value]}, wherever they stood, and the unknown ones as the text of an object.
 CREATE FUNCTION hapax.sorted(job jsonb, place text, OUT slots jsonb, OUT extra text) LANGUAGE plpgsql AS $$
 DECLARE
-    known text[] := ARRAY['specversion', 'id', 'type', 'args', 'payload', 'queue', 'priority', 'meta', 'tags', 'schema',
-        'scheduled_at', 'delay_until', 'expires_at', 'timeout', 'timeout_ms', 'visibility_timeout', 'visibility_timeout_ms',
-        'total_timeout', 'enqueue_ttl', 'heartbeat_timeout', 'grace_period', 'retry', 'retry_policy', 'max_attempts', 'unique', 'job_key', 'job_key_mode', 'delivery', 'pending'];
+    -- The others are refused, or are attributes in one of the two places only.
+    known text[] := ARRAY(SELECT a FROM unnest(hapax.attributes()) AS a
+        WHERE a NOT IN ('metadata', 'rate_limit', 'ordering_key', 'options'));
     -- What the server itself gives a job or a reply that shows one.
     system text[] := ARRAY['abridged', 'activated_at', 'attempt', 'cancelled_at', 'checkpoint', 'completed_at', 'created_at',
         'deduplicated', 'discarded_at', 'enqueued_at', 'error', 'errors', 'fence', 'job', 'job_id', 'last_checkpoint', 'lease',
@@ -434,6 +475,9 @@ BEGIN
                 CONTINUE WHEN item.value = 'null';
                 PERFORM hapax.fault(p, 'belongs into unique: {"unique": {"' || name || '": …}}');
             END IF;
+            IF name = 'ext_agent_v2' AND jsonb_typeof(item.value) <> 'object' THEN
+                PERFORM hapax.wrong(p, 'an object that says how the agent of the job stands', item.value);
+            END IF;
             IF others ? name THEN
                 IF NOT hapax.says_same(others #> ARRAY[name, '1'], item.value) THEN
                     PERFORM hapax.fault(p, 'contradicts ' || (others #>> ARRAY[name, '0']) || '; send one of the two');
@@ -448,6 +492,36 @@ BEGIN
         END LOOP;
     END LOOP;
     extra := CASE WHEN extra = '' THEN NULL ELSE '{' || substr(extra, 2) || '}' END;
+END
+$$;
+
+-- What a job says of attributes that are kept, and perhaps were meant to be others.
+CREATE FUNCTION hapax.warnings_of(job jsonb, place text, extra jsonb) RETURNS text[] LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    -- Those of them that are long enough not to be near to too many other words.
+    long text[] := ARRAY(SELECT name FROM unnest(hapax.attributes()) AS name WHERE length(name) >= 4);
+    told text[] := '{}'; p text; meant text; part record; item record;
+BEGIN
+    FOR part IN SELECT job AS members, place AS place
+        UNION ALL SELECT hapax.member(job, 'options'), hapax.at(place, 'options')
+    LOOP
+        FOR item IN SELECT key, value FROM jsonb_each(part.members) WITH ORDINALITY ORDER BY ordinality LOOP
+            CONTINUE WHEN NOT extra ? item.key OR item.key = ANY (hapax.attributes());
+            -- What stands in both places is told once.
+            extra := extra - item.key;
+            CONTINUE WHEN item.value = 'null';
+            p := hapax.at(part.place, item.key);
+            IF item.key IN ('delay', 'delay_ms', 'delay_seconds') THEN
+                told := told || (p || ': is kept, and has no effect; to start later, send "scheduled_at": "+PT5M"');
+                CONTINUE;
+            END IF;
+            meant := hapax.nearest(item.key, long);
+            IF meant IS NOT NULL THEN
+                told := told || (p || ': is kept, and has no effect; did you mean ' || hapax.quoted(meant) || '?');
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN told;
 END
 $$;
 
@@ -626,25 +700,6 @@ BEGIN
         start := NULL;
     END IF;
 
-    j.priority := 0;
-    IF s ? 'priority' THEN j.priority := hapax.integer_of(s #>> '{priority,0}', s #> '{priority,1}', -100, 100); END IF;
-    IF s ? 'tags' THEN
-        v := to_jsonb(hapax.texts_of(s #>> '{tags,0}', s #> '{tags,1}'));
-        IF v <> '[]' THEN options := options || jsonb_build_object('tags', v); END IF;
-    END IF;
-    IF s ? 'schema' THEN
-        options := options || jsonb_build_object('schema', hapax.text_of(s #>> '{schema,0}', s #> '{schema,1}', 'a URI'));
-    END IF;
-    IF start IS NOT NULL THEN
-        v := hapax.moment_of(start ->> 0, start -> 1, now);
-        options := options || jsonb_build_object('scheduled_at', v);
-        j.scheduled_at := v -> 'at';
-    END IF;
-    IF s ? 'expires_at' THEN
-        options := options || jsonb_build_object('expires_at',
-            hapax.moment_of(s #>> '{expires_at,0}', s #> '{expires_at,1}', now));
-    END IF;
-
     IF s ? 'timeout' THEN one := hapax.integer_of(s #>> '{timeout,0}', s #> '{timeout,1}', 0, 315360000000) * 1000; END IF;
     IF s ? 'timeout_ms' THEN
         other := hapax.integer_of(s #>> '{timeout_ms,0}', s #> '{timeout_ms,1}', 0, 315360000000000);
@@ -655,6 +710,29 @@ BEGIN
         IF one IS NOT NULL THEN options := options || '{"timeout_in_seconds": true}'; END IF;
     END IF;
 
+    IF start IS NOT NULL THEN
+        v := hapax.moment_of(start ->> 0, start -> 1, now);
+        options := options || jsonb_build_object('scheduled_at', v);
+        j.scheduled_at := v -> 'at';
+    END IF;
+    IF s ? 'expires_at' THEN
+        p := s #>> '{expires_at,0}';
+        v := hapax.moment_of(p, s #> '{expires_at,1}', now);
+        IF (v -> 'at')::bigint <= j.scheduled_at THEN
+            PERFORM hapax.fault(p, 'must lie after ' || (start ->> 0) || ': the job would end before it could start');
+        END IF;
+        options := options || jsonb_build_object('expires_at', v);
+    END IF;
+
+    j.priority := 0;
+    IF s ? 'priority' THEN j.priority := hapax.integer_of(s #>> '{priority,0}', s #> '{priority,1}', -100, 100); END IF;
+    IF s ? 'tags' THEN
+        v := to_jsonb(hapax.texts_of(s #>> '{tags,0}', s #> '{tags,1}'));
+        IF v <> '[]' THEN options := options || jsonb_build_object('tags', v); END IF;
+    END IF;
+    IF s ? 'schema' THEN
+        options := options || jsonb_build_object('schema', hapax.text_of(s #>> '{schema,0}', s #> '{schema,1}', 'a URI'));
+    END IF;
     one := NULL; other := NULL;
     IF s ? 'visibility_timeout' THEN
         v := s #> '{visibility_timeout,1}'; p := s #>> '{visibility_timeout,0}';

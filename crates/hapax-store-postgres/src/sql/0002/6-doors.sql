@@ -97,7 +97,7 @@ DECLARE
     drafts hapax.jobs[] := '{}'; one jsonb; d hapax.jobs;
     a hapax.admission; counts hapax.count[] := '{}';
     fresh uuid[] := '{}'; twin integer; details jsonb; message text; hint text;
-    jobs jsonb[] := '{}'; outcomes jsonb[] := '{}';
+    jobs jsonb[] := '{}'; outcomes jsonb[] := '{}'; warnings text[] := '{}'; told jsonb := '{}';
 BEGIN
     PERFORM hapax.expect_utf8();
     IF is_batch THEN
@@ -112,15 +112,22 @@ BEGIN
             -- Places and levels as in the body of a request with many jobs.
             PERFORM hapax.expect_readable(one, 'jobs[' || i || ']', 62);
             IF jsonb_typeof(one) <> 'object' THEN PERFORM hapax.wrong('jobs[' || i || ']', 'an object', one); END IF;
-            drafts := drafts || hapax.draft(one, 'jobs[' || i || ']', now);
+            d := hapax.draft(one, 'jobs[' || i || ']', now);
+            drafts := drafts || d;
+            IF d.extra IS NOT NULL THEN
+                warnings := warnings || hapax.warnings_of(one, 'jobs[' || i || ']', d.extra::jsonb);
+            END IF;
         END LOOP;
     ELSE
         IF jsonb_typeof(job) IS DISTINCT FROM 'object' THEN
             PERFORM hapax.wrong('the job', 'an object, or an array of objects', coalesce(job, 'null'));
         END IF;
         PERFORM hapax.expect_readable(job, 'the job', 64);
-        drafts := ARRAY[hapax.draft(job, '', now)];
+        d := hapax.draft(job, '', now);
+        drafts := ARRAY[d];
+        IF d.extra IS NOT NULL THEN warnings := hapax.warnings_of(job, '', d.extra::jsonb); END IF;
     END IF;
+    IF warnings <> '{}' THEN told := jsonb_build_object('warnings', warnings[:20]); END IF;
     PERFORM hapax.lock_keys(drafts, now);
 
     FOR i IN 1..cardinality(drafts) LOOP
@@ -157,14 +164,14 @@ BEGIN
     PERFORM hapax.tally(counts, now);
 
     IF is_batch THEN
-        RETURN jsonb_build_object('jobs', to_jsonb(jobs), 'count', total, 'outcomes', to_jsonb(outcomes));
+        RETURN jsonb_build_object('jobs', to_jsonb(jobs), 'count', total, 'outcomes', to_jsonb(outcomes)) || told;
     END IF;
     IF a.refusal IS NOT NULL THEN
         RETURN jsonb_build_object('outcome', 'rejected', 'error', a.refusal || jsonb_build_object('type', a.refusal -> 'code',
             'retryable', false, 'hint', hapax.duplicate_hint(), 'docs_url', 'docs/errors.md#duplicate',
             'doc_url', 'docs/errors.md#duplicate'));
     END IF;
-    RETURN jsonb_build_object('job', jobs[1]) || outcomes[1];
+    RETURN jsonb_build_object('job', jobs[1]) || outcomes[1] || told;
 END
 $$;
 
