@@ -12,7 +12,12 @@ fn blocks(page: &str) -> Vec<String> {
     parts.by_ref().map(|part| part.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// The words of a shell command: quotes are the only thing the documents need.
+/// What a shell takes for its own outside of quotes.
+const OF_SHELLS: &[char] =
+    &['&', ';', '|', '<', '>', '(', ')', '$', '`', '\\', '"', '*', '?', '[', ']', '{', '}', '~', '!'];
+
+/// The words of a shell command: quotes are the only thing the documents need, and what else a shell would not pass on
+/// as it is has to stand in them.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted, mut begun) = (Vec::new(), String::new(), false, false);
     for letter in command.chars() {
@@ -24,12 +29,14 @@ fn words(command: &str) -> Vec<String> {
                 }
                 begun = false;
             }
+            letter if OF_SHELLS.contains(&letter) && !quoted => panic!("unquoted {letter:?}: {command}"),
             letter => {
                 word.push(letter);
                 begun = true;
             }
         }
     }
+    assert!(!quoted, "a quote has no end: {command}");
     if begun {
         words.push(word);
     }
@@ -62,17 +69,19 @@ fn request(command: &str) -> Request {
     }
 }
 
-/// Runs commands, with the id, the lease and the key of the newest answer that had them.
+/// Runs commands, with the id, the lease, the key and the workflow of the newest answer that had them.
 struct Reader {
     client: Client,
     id: String,
     lease: String,
     key: String,
+    workflow: String,
 }
 
 impl Reader {
     fn of(server: &Server) -> Reader {
-        Reader { client: server.client(), id: "ID".into(), lease: "LEASE".into(), key: "KEY".into() }
+        let [id, lease, key, workflow] = ["ID", "LEASE", "KEY", "WORKFLOW"].map(String::from);
+        Reader { client: server.client(), id, lease, key, workflow }
     }
 
     fn run(&mut self, command: &str) -> Answer {
@@ -81,6 +90,7 @@ impl Reader {
         let command =
             command.replace("\"ID\"", &format!("\"{}\"", self.id)).replace("/ID", &format!("/{}", self.id));
         let command = command.replace("/KEY", &format!("/{}", self.key));
+        let command = command.replace("/WORKFLOW", &format!("/{}", self.workflow));
         let answer =
             self.client.send(&request(&command.replace("\"LEASE\"", &format!("\"{}\"", self.lease))));
         for pointer in ["/job", "/jobs/0"] {
@@ -90,6 +100,8 @@ impl Reader {
             self.lease = text("lease").map_or_else(|| self.lease.clone(), str::to_owned);
         }
         self.key = answer["key"].as_str().map_or_else(|| self.key.clone(), str::to_owned);
+        let workflow = answer.json.pointer("/workflow/id").and_then(|id| id.as_str());
+        self.workflow = workflow.map_or_else(|| self.workflow.clone(), str::to_owned);
         answer
     }
 }
@@ -131,7 +143,7 @@ fn check_page(page: &str, at_least: usize) {
 
 #[test]
 fn every_example_of_the_http_page_answers_as_it_says() {
-    check_page("docs/http.md", 35);
+    check_page("docs/http.md", 50);
 }
 
 #[test]
@@ -141,12 +153,12 @@ fn every_example_of_the_progress_page_answers_as_it_says() {
 
 #[test]
 fn every_example_about_rate_limits_answers_as_it_says() {
-    check_page("docs/rate-limits.md", 14);
+    check_page("docs/rate-limits.md", 19);
 }
 
 #[test]
 fn every_example_for_operators_answers_as_it_says() {
-    check_page("docs/admin.md", 40);
+    check_page("docs/admin.md", 45);
 }
 
 #[test]
@@ -156,8 +168,19 @@ fn every_example_about_order_answers_as_it_says() {
 
 #[test]
 fn every_example_about_queues_and_recurring_jobs_answers_as_it_says() {
-    check_page("docs/queues.md", 6);
-    check_page("docs/recurring-jobs.md", 4);
+    check_page("docs/queues.md", 20);
+    check_page("docs/recurring-jobs.md", 10);
+}
+
+#[test]
+fn every_example_about_workflows_answers_as_it_says() {
+    check_page("docs/workflows.md", 15);
+}
+
+#[test]
+fn every_example_about_delivery_and_events_answers_as_it_says() {
+    check_page("docs/delivery.md", 4);
+    check_page("docs/events.md", 5);
 }
 
 #[test]
