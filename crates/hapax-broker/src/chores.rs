@@ -76,7 +76,7 @@ impl Broker {
             if !overdue {
                 return Ok(());
             }
-            if advance.changes.is_empty() && advance.entries == 0 {
+            if advance.changes.is_empty() && advance.entries == 0 && advance.kept == 0 {
                 // Asking again would give the same answer: better a late look than a busy loop.
                 tracing::error!(next_due = ?advance.next_due, "the store calls something due but lets nothing happen");
                 shared.alarm.silence();

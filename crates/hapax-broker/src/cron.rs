@@ -80,7 +80,8 @@ impl CronDraft {
             last_job: before.and_then(|before| before.last_job),
             next_run_at: None,
             run_count: before.map_or(0, |before| before.run_count),
-            told_until: same.map_or(now, |same| same.told_until),
+            // What clocks jumped over while it was switched off concerns nobody.
+            told_until: same.filter(|same| same.enabled).map_or(now, |same| same.told_until),
         };
         let going_on = same.filter(|same| same.enabled && enabled).and_then(|same| same.next_run_at);
         cron.next_run_at = going_on.or_else(|| cron.next_after(now));

@@ -147,13 +147,16 @@ impl Incoming {
                 let mut holders: HashMap<JobId, Job> = holders.into_iter().map(|job| (job.id, job)).collect();
                 let replaced = ids.iter().filter_map(|id| holders.remove(id));
                 let cancelled = replaced.filter_map(|job| cancelled(&job, now, rules)).collect();
-                self.create(Verdict::Replaced(ids), None, cancelled, now)
+                // One that it replaces has ended by that.
+                let after = self.after.filter(|after| !ids.contains(after));
+                self.create(Verdict::Replaced(ids), after, cancelled, now)
             }
             Resolution::Supersede(id) => {
                 let holder = take(&mut holders, id);
                 let before = holder.state();
                 let superseded = supersede(&holder, Releaser::NewerJob, now);
-                self.create(Verdict::Created, None, vec![(before, superseded)], now)
+                let after = self.after;
+                self.create(Verdict::Created, after, vec![(before, superseded)], now)
             }
             Resolution::Existing(id) => {
                 let holder = take(&mut holders, id);

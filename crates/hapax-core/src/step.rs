@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::unique::{Holder, Key};
+use crate::unique::{Holder, Key, Uniqueness};
 use crate::{Job, JobId, KeptFor, Phase, State, Timestamp};
 
 /// What becomes of a job.
@@ -25,7 +25,7 @@ pub fn reentry_key(before: State, after: &Job) -> Option<&Key> {
 
 /// Records the newest other holder that the job's own policy covers.
 pub fn record_reentry(job: &mut Job, holders: &[Job], now: Timestamp) {
-    let Some(watch) = job.spec.unique.as_ref().map(crate::unique::Uniqueness::watch) else { return };
+    let Some(watch) = job.spec.unique.as_ref().map(Uniqueness::watch) else { return };
     let beside = holders.iter().filter(|other| other.id != job.id && watch.covers(Holder::from(*other), now));
     if let Some(other) = beside.max_by_key(|other| (other.created_at, other.id)) {
         job.reentered_beside = Some(other.id);
@@ -53,14 +53,20 @@ pub fn parting(before: State, after: &Job) -> Option<Parting> {
 /// A job that waited for another, after the other parted. Nothing if it does not wait any more, or for something else.
 pub fn let_go(successor: &Job, parting: Parting, now: Timestamp) -> Option<Job> {
     successor.waits_for()?;
-    // Who stands in a line does so whatever keys those before it hold.
-    if parting == Parting::KeyGivenUp && successor.spec.ordering_key.is_some() {
+    // Who stands in a line, or waits for the run before it, does so whatever keys that holds.
+    if parting == Parting::KeyGivenUp && !waits_for_key(successor) {
         return None;
     }
     let mut next = successor.clone();
     next.activated_at = Some(now);
     next.wait_for_start(now);
     Some(next)
+}
+
+/// Whether it waits for the key of the other, and not for its end.
+fn waits_for_key(successor: &Job) -> bool {
+    let policy = successor.spec.unique.as_ref().and_then(Uniqueness::policy);
+    successor.spec.ordering_key.is_none() && policy.is_some_and(|policy| policy.while_active.is_some())
 }
 
 /// An ended job whose time is over and which is kept on, as long again as it was kept already: so it is looked at a few

@@ -221,11 +221,14 @@ impl Workflow {
         let run = self.run_of(step).filter(|_| self.mark(step) == Some(Mark::Waiting))?;
         let needed = || run.needs.of(step).filter_map(|needed| self.mark(needed));
         let all_ended = || needed().all(Mark::is_end);
+        let behind = || run.behind.iter().flat_map(|(first, last)| *first..=*last);
+        let never_began = || behind().filter_map(|before| self.mark(before)).any(Mark::is_ill);
         match run.when {
             When::AllWell if needed().all(Mark::is_well) => Some(Mark::Released),
             When::AllWell if needed().any(Mark::is_ill) => Some(Mark::Cancelled),
             When::AllWell => None,
             When::Success | When::Failure | When::End if !all_ended() => None,
+            When::Success | When::Failure | When::End if never_began() => Some(Mark::Cancelled),
             When::End => Some(Mark::Released),
             When::Success if needed().all(Mark::is_well) => Some(Mark::Released),
             When::Failure if needed().any(Mark::is_ill) => Some(Mark::Released),

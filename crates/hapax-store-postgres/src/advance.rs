@@ -38,8 +38,8 @@ pub(crate) async fn advance(
     let mut due = Due::look(engine, &transaction, &ready, now, limit, chance).await.map_err(failed)?;
     let (mut desk, done) = due.happen(&transaction, &ready, now, limit, chance).await.map_err(failed)?;
     let mut moved = desk.take_moved();
-    let Happened { changes, ticks } = done;
-    let mut advance = Advance { changes, ticks, entries: due.entries, next_due: None };
+    let Happened { changes, ticks, kept } = done;
+    let mut advance = Advance { changes, ticks, entries: due.entries, kept, next_due: None };
     let mut entries = desk.take_moved_entries();
     if engine.settings.outbox.is_open() {
         let letters = engine.settings.outbox.letters(hapax_store::Happened::Advanced(&advance), now);
@@ -78,6 +78,7 @@ struct Due {
 struct Happened {
     changes: Vec<Change>,
     ticks: Vec<Tick>,
+    kept: usize,
 }
 
 impl Due {
@@ -145,9 +146,9 @@ impl Due {
         let work = |ends: &[JobId], desk: &mut Desk| {
             // Before time passes: it may be time to forget a job whose end is yet to be seen to.
             let caught_up: Vec<Change> = ends.iter().filter_map(|id| caught_up(desk, *id, now)).collect();
-            let Advance { mut changes, ticks, .. } = desk.advance(now, limit, chance);
+            let Advance { mut changes, ticks, kept, .. } = desk.advance(now, limit, chance);
             changes.extend(caught_up);
-            Happened { changes, ticks }
+            Happened { changes, ticks, kept }
         };
         let ends = std::mem::take(&mut self.ends);
         if let Some(done) = self.laid.carry_out(transaction, ready, |desk| work(&ends, desk)).await? {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hapax_core::limit::LimitKey;
+use hapax_core::limit::{LimitKey, OnLimit};
 use hapax_core::unique::Uniqueness;
 use hapax_core::{Delivery, Job, QueueName, State, StateSet, TENANT_MEMBER, TenantId, Timestamp, next_due};
 use hapax_store::desk::{Desk, Moved, Numbered};
@@ -11,6 +11,7 @@ use hapax_store::{
     StoreError, TENANT_LOOK_MAX, bytes_of,
 };
 use tokio_postgres::Statement;
+use uuid::Uuid;
 
 use crate::Fault;
 use crate::commit::{Ready, lay_free};
@@ -63,6 +64,7 @@ pub(crate) async fn together(engine: &Engine, link: &Link, claims: &[Claim]) -> 
     }
     let mut moved = desk.take_moved();
     let shares = Numbers::default().give(&mut moved, &transaction, &ready.numbers).await.map_err(failed)?;
+    round.note_ends(&moved).await.map_err(failed)?;
     let mut entries = desk.take_moved_entries();
     entries.extend(letters(engine, claims, &trays));
     let opened = next_in_line(&moved, &trays);
@@ -291,13 +293,28 @@ impl Round<'_> {
         Ok(())
     }
 
+    /// Leaves a note of steps that ended by the claim, such as those that a rate limit drops: the chores see to what that means
+    /// for their workflows, as they do when steps end in transactions of users.
+    async fn note_ends(&self, moved: &[Moved]) -> Result<(), Fault> {
+        let jobs = moved.iter().filter_map(|moved| moved.after.as_ref()).map(|stored| &stored.job);
+        let ended = jobs.filter(|job| job.spec.workflow.is_some() && job.state().is_terminal());
+        let ids: Vec<Uuid> = ended.map(|job| row::uuid(job.id)).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let note = self.transaction.prepare(&self.engine.statements.note_ends).await?;
+        self.transaction.execute(&note, &[&ids], "note ends").await.map(drop)
+    }
+
     fn is_expired(&self, job: &Job) -> bool {
         next_due(job, &self.engine.settings.rules).is_some_and(|at| at <= self.now)
     }
 
     /// Who waits for the job, if the claim ends it; who holds its key, if the claim brings it back to it.
     fn add_others(&self, wanted: &mut Wanted, job: &Job) {
-        if self.is_expired(job) || job.spec.delivery == Delivery::AtMostOnce {
+        let may_be_dropped =
+            job.spec.rate_limit.as_deref().is_some_and(|limit| limit.on_limit == OnLimit::Drop);
+        if self.is_expired(job) || may_be_dropped || job.spec.delivery == Delivery::AtMostOnce {
             wanted.add_id(job.id);
         }
         if let Some((key, watch)) = job.key.zip(job.spec.unique.as_ref().map(Uniqueness::watch))

@@ -10,7 +10,7 @@ use hapax_store::{Entry, EntryKey, MemoKey};
 use crate::Fault;
 use crate::commit::Ready;
 use crate::entry;
-use crate::load::Wanted;
+use crate::load::{Loaded, Wanted};
 use crate::locks::{self, Lock};
 use crate::row;
 use crate::transaction::Transaction;
@@ -95,14 +95,16 @@ impl Laid {
         Err(Fault::Unreadable("a workflow"))
     }
 
-    /// Fetches how many jobs wait in queues, and those that a full one would give up first.
+    /// Fetches how many jobs wait in queues, those that a full one would give up first, and who waits for them; false if
+    /// somebody else holds one of the latter.
     async fn measure(
         &mut self,
         transaction: &Transaction<'_>,
         ready: &Ready,
         queues: &BTreeSet<QueueName>,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let failed = Fault::of("measure queues");
+        let mut oldest = Vec::new();
         for queue in queues {
             let depth = transaction.query(&ready.depth, &[&queue.as_str()], "measure queues").await?;
             let depth: i64 =
@@ -111,11 +113,15 @@ impl Laid {
             let rows =
                 transaction.query(&ready.oldest, &[&queue.as_str(), &limit], "fetch the oldest jobs").await?;
             for row in &rows {
-                self.add(row::read(row, 0)?);
+                let stored = row::read(row, 0)?;
+                oldest.push(stored.job.id);
+                self.add(stored);
             }
             self.depths.insert(queue.clone(), u64::try_from(depth).unwrap_or(0));
         }
-        Ok(())
+        let waiting = Loaded::successors(transaction, &ready.load, &oldest).await?;
+        waiting.jobs.into_iter().for_each(|stored| self.add(stored));
+        Ok(waiting.held.is_empty())
     }
 
     /// Locks and fetches what is missing; false if somebody else holds a part of it. The lock comes before the look: the
@@ -152,7 +158,7 @@ impl Laid {
         // One that ended between the look and the lock is not the last: somebody else may be.
         let is_free = loaded.held.is_empty() && lasts.iter().all(|id| living.contains(id));
         loaded.jobs.into_iter().for_each(|stored| self.add(stored));
-        self.measure(transaction, ready, &wanting.queues).await?;
+        let is_free = self.measure(transaction, ready, &wanting.queues).await? && is_free;
         let Wanting { jobs, entries, keys, queues: _, orders } = wanting;
         self.gaps.orders.extend(orders);
         self.gaps.keys.extend(keys);

@@ -177,9 +177,15 @@ impl Wanted {
             transaction.query(&statements.jobs, &wanted, "fetch jobs"),
             transaction.query(&statements.successors, &followed, "fetch jobs that wait for others"),
         };
+        Loaded::of(jobs?.iter().chain(&successors?))
+    }
+}
+
+impl Loaded {
+    fn of<'r>(rows: impl Iterator<Item = &'r Row>) -> Result<Loaded, Fault> {
         let mut loaded = Loaded::default();
         let mut seen = HashSet::new();
-        for row in jobs?.iter().chain(&successors?) {
+        for row in rows {
             let id: Option<Uuid> = row.try_get(FIRST).map_err(Fault::of("read a cell"))?;
             // Who is wanted for two reasons comes twice.
             if id.is_some_and(|id| !seen.insert(id)) {
@@ -192,6 +198,20 @@ impl Wanted {
             }
         }
         Ok(loaded)
+    }
+
+    /// Those who wait for jobs that this transaction has locked.
+    pub(crate) async fn successors(
+        transaction: &Transaction<'_>,
+        statements: &LoadStatements,
+        ids: &[JobId],
+    ) -> Result<Loaded, Fault> {
+        let ids: Vec<Uuid> = ids.iter().copied().map(uuid).collect();
+        let keys: Vec<&[u8]> = Vec::new();
+        let params: Params<'_, 2> = [&ids, &keys];
+        let doing = "fetch jobs that wait for others";
+        let rows = ask(transaction, !ids.is_empty(), &statements.successors, &params, doing).await?;
+        Loaded::of(rows.iter())
     }
 }
 

@@ -75,6 +75,7 @@ pub(crate) struct Statements {
     pub(crate) lasts: String,
     pub(crate) oldest: String,
     pub(crate) ends: String,
+    pub(crate) note_ends: String,
     pub(crate) forget_ends: String,
     pub(crate) clear: String,
 }
@@ -215,6 +216,7 @@ impl Statements {
             ),
             limit_keys: of(include_str!("sql/limit_keys.sql")),
             ends: of("SELECT job FROM hapax.ends LIMIT $1 FOR UPDATE SKIP LOCKED"),
+            note_ends: of("INSERT INTO hapax.ends (job) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING"),
             forget_ends: of("DELETE FROM hapax.ends WHERE job = ANY ($1::uuid[])"),
             clear: of(
                 "TRUNCATE hapax.jobs, hapax.tallies, hapax.pauses, hapax.memos, hapax.entries, hapax.ends",

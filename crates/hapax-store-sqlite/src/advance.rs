@@ -10,10 +10,11 @@ impl Tables<'_> {
     /// Each due job takes one step, so nothing can go round in circles here: a job that is due again at once
     /// waits for the next call.
     pub(crate) fn advance(&mut self, now: Timestamp, limit: usize, chance: Chance) -> Result<Advance, Fault> {
-        let mut changes = Vec::new();
+        let (mut changes, mut kept) = (Vec::new(), 0);
         for seq in self.index.timers.due(now, limit) {
             let stored = self.rows.load(seq)?;
             if workflow::keep(self, &stored.job, now)? {
+                kept += 1;
                 continue;
             }
             changes.extend(self.take_step(stored, Event::TimePassed { chance }, now)?);
@@ -29,6 +30,6 @@ impl Tables<'_> {
             self.forget_memo(seq);
         }
         let next_due = self.index.timers.next().into_iter().chain(self.index.due_entries.next()).min();
-        Ok(Advance { changes, ticks, entries: due.len(), next_due })
+        Ok(Advance { changes, ticks, entries: due.len(), kept, next_due })
     }
 }

@@ -25,8 +25,9 @@ pub fn make<G: Ground>(
     let oldest = match overflow {
         Overflow::Reject | Overflow::Block => None,
         Overflow::DropOldest => {
-            // Those whose place it takes leave anyway.
-            let leaving: Vec<JobId> = admission.changed.iter().map(|(_, job)| job.id).collect();
+            // Those whose place it takes leave anyway, and the one for which it waits has to stay.
+            let leaving = admission.changed.iter().map(|(_, job)| job.id);
+            let leaving: Vec<JobId> = leaving.chain(admission.job.waits_for()).collect();
             let oldest = ground.oldest_in_line(&queue, &leaving)?;
             if oldest.is_none() && freed > 0 {
                 return Ok(Ok(None));

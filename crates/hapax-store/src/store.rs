@@ -109,6 +109,8 @@ pub struct Advance {
     pub ticks: Vec<Tick>,
     /// How many entries were due.
     pub entries: usize,
+    /// How many ended steps were kept on because their workflows go on.
+    pub kept: usize,
     /// When a job or an entry is due next; in the past if the limit cut the work short or a job is due again at once. Memos
     /// do not count: they wait for the next call, whenever it comes.
     pub next_due: Option<Timestamp>,

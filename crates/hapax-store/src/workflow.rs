@@ -60,7 +60,7 @@ pub fn start<G: Ground>(
         jobs.iter().map(|(name, job)| (name.clone(), job.spec.kind.as_str().into())).collect();
     let mut released = vec![false; jobs.len()];
     for deed in deeds {
-        released[deed.step() as usize] = true;
+        released[deed.step() as usize] = matches!(deed, Deed::Release(_));
     }
     let mut admissions: Vec<Admission> = Vec::with_capacity(jobs.len());
     for (index, ((_, mut incoming), released)) in jobs.into_iter().zip(released).enumerate() {
@@ -131,8 +131,9 @@ pub fn cancel<G: Ground>(
     let mut waiting = Vec::new();
     for deed in deeds {
         match ground.job(id.job(deed.step()))? {
-            // What runs goes on until it ends, as often as it takes.
-            Some(job) if job.state() == State::Active => {}
+            // What runs goes on until it ends, as often as it takes. What has ended in a transaction of a user is what it is, and
+            // is seen to when its note is read.
+            Some(job) if job.state() == State::Active || job.state().is_terminal() => {}
             Some(_) => waiting.push(deed),
             None => {}
         }

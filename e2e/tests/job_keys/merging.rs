@@ -112,7 +112,8 @@ fn send_for_a_window(client: &mut Client, mode: &str) -> Answer {
         let answer = client.enqueue(&job);
         assert_eq!(answer.status, if sent == 0 { 201 } else { 200 }, "{}", answer.body);
         sent += 1;
-        if started.elapsed() > Duration::from_millis(600) {
+        // On a busy machine the first may take as long as all of them.
+        if sent > 1 && started.elapsed() > Duration::from_millis(600) {
             return answer;
         }
     }

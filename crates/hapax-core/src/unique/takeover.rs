@@ -61,7 +61,7 @@ pub(crate) fn take_over(
 
 /// The new object, with these members as the holder has them.
 fn with_held(new: &Json, held: &Json, names: &[&str]) -> Json {
-    let Ok(node) = read(held.as_str(), Limits::DEFAULT) else { return new.clone() };
+    let Ok(node) = read(held.as_str(), Limits::STORED) else { return new.clone() };
     let members = node.as_object().into_iter().flatten().filter(|member| names.contains(&&*member.name));
     members
         .fold(new.clone(), |new, member| new.with_member(&member.name, &Json::from_trusted(member.node.raw)))

@@ -86,6 +86,14 @@ pub enum PlanError {
         /// Where the first of them stands.
         index: usize,
     },
+    /// A callback that waits for nobody.
+    #[error("step \"{name}\" is a callback and names no step in depends_on whose end it could tell of")]
+    CallbackOfNobody {
+        /// Its name.
+        name: Box<str>,
+        /// Where it stands.
+        index: usize,
+    },
     /// Too many links between steps.
     #[error(
         "the steps have more than {LINKS_MAX} links between them, the most that a workflow has: let many wait for one step in between"
@@ -103,9 +111,9 @@ impl PlanError {
     pub fn at(&self) -> Option<(usize, &'static str)> {
         match self {
             PlanError::Twice { index, .. } => Some((*index, "id")),
-            PlanError::UnknownStep { index, .. } | PlanError::Cycle { index, .. } => {
-                Some((*index, "depends_on"))
-            }
+            PlanError::UnknownStep { index, .. }
+            | PlanError::Cycle { index, .. }
+            | PlanError::CallbackOfNobody { index, .. } => Some((*index, "depends_on")),
             PlanError::Empty(_)
             | PlanError::NoCallback(_)
             | PlanError::TooManySteps
@@ -252,7 +260,11 @@ impl<J> Builder<J> {
         self.jobs.push(job);
         self.names.push(at.path.as_str().into());
         let (answered, inputs) = (at.answered, at.inputs.clone());
-        let run = Run { first: step, last: step, needs, when, role, answered, inputs };
+        let behind = match role {
+            Role::Job => Vec::new(),
+            Role::Callback => at.needs.clone(),
+        };
+        let run = Run { first: step, last: step, needs, when, behind, role, answered, inputs };
         let links = bounds::links(&run);
         if add(&mut self.runs, run) {
             self.links += links;

@@ -11,6 +11,9 @@ pub struct Run {
     pub needs: Needs,
     /// How that has to end.
     pub when: When,
+    /// What stood before their batch, if they are its callbacks: unless it ended well, the batch never began, and they are
+    /// called off like its jobs.
+    pub behind: Vec<(u32, u32)>,
     /// What they are to the workflow.
     pub role: Role,
     /// Whether callbacks answer for their failures, so that those are not the workflow's.

@@ -141,6 +141,31 @@ fn a_chain_goes_on_after_a_batch_whatever_its_jobs_did() {
     assert_eq!(chain.state, WorkflowState::Completed);
 }
 
+#[test]
+fn nothing_behind_a_failure_runs_not_even_behind_a_batch() {
+    let (mut chain, _) = begun(Shape::Chain(vec![job("first"), batch(), job("next")]));
+    assert_eq!(end(&mut chain, 0, Mark::Failed), [1, 2, 3, 4, 5, 6].map(Cancel));
+    assert_eq!((chain.state, marks(&chain)), (WorkflowState::Failed, "fxxxxxx".to_owned()));
+}
+
+#[test]
+fn a_batch_that_never_began_is_a_failure_to_the_batch_around_it() {
+    let inner = Shape::Chain(vec![job("first"), batch()]);
+    let callbacks = [OnSuccess, OnFailure].map(|callback| (callback, "told")).to_vec();
+    let (mut outer, _) = begun(Shape::Batch { jobs: vec![inner], callbacks });
+    let deeds = end(&mut outer, 0, Mark::Failed);
+    assert_eq!(&deeds[5..], [Withdraw(6), Release(7)]);
+    assert!(deeds[..5].iter().all(|deed| matches!(deed, Cancel(_))), "{deeds:?}");
+}
+
+#[test]
+fn a_callback_that_answers_for_nobody_is_refused() {
+    let idle = DagStep { callback: Some(OnFailure), ..step("tell", &[]) };
+    let error = Plan::of(Shape::Dag(vec![step("a", &[]), idle])).unwrap_err();
+    assert_eq!(error.at(), Some((1, "depends_on")));
+    assert!(error.to_string().starts_with("step \"tell\" is a callback and names no step"), "{error}");
+}
+
 fn step(name: &str, needs: &[&str]) -> DagStep<&'static str> {
     let needs = needs.iter().map(|name| Box::from(*name)).collect();
     DagStep { name: name.into(), needs, callback: None, job: "x" }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hapax_broker::CronDraft;
 use hapax_core::cron::{Overlap, Schedule, Template, Zone};
 use hapax_core::json::Node;
-use hapax_core::{Spec, Timestamp};
+use hapax_core::{Spec, State, Timestamp};
 
 use super::draft::recurring;
 use super::retry::choice;
@@ -37,10 +37,7 @@ pub(crate) fn cron(body: &Node<'_>, intake: &Intake) -> Result<CronDraft, Fault>
     let expression = expression(&body)?;
     let schedule = Schedule::parse(expression.text("a cron expression")?)
         .map_err(|error| Fault::new(expression.place, error))?;
-    let overlap = match body.member("overlap_policy").or_else(|| body.member("overlap")) {
-        Some(given) => read_overlap(given)?,
-        None => Overlap::Skip,
-    };
+    let overlap = overlap(&body)?;
     let draft = CronDraft {
         name,
         expression: expression.text("a cron expression")?.into(),
@@ -102,6 +99,18 @@ pub(super) fn read_zone(given: &Given<'_, '_>) -> Result<Zone, Fault> {
         .map_err(|error| Fault::new(given.place, error))
 }
 
+/// Two names for the same.
+fn overlap(body: &Given<'_, '_>) -> Result<Overlap, Fault> {
+    let read = |name| body.member(name).map(read_overlap).transpose();
+    match (read("overlap_policy")?, read("overlap")?) {
+        (Some(usual), Some(other)) if usual != other => {
+            let problem = "contradicts overlap_policy; send one of the two";
+            Err(Fault::new(Place::Member(&body.place, "overlap"), problem))
+        }
+        (usual, other) => Ok(usual.or(other).unwrap_or(Overlap::Skip)),
+    }
+}
+
 fn read_overlap(given: Given<'_, '_>) -> Result<Overlap, Fault> {
     match given.node.as_str() {
         // Other documents, other words.
@@ -127,13 +136,27 @@ fn template(body: &Given<'_, '_>, intake: &Intake) -> Result<Template, Fault> {
             body.expect_only(OWN)?;
             read_template(given, intake, &[])
         }
-        None => read_template(*body, intake, OWN),
+        None => {
+            let options = body.member("options");
+            let misplaced = OWN.iter().find_map(|name| options.as_ref()?.member(name));
+            if let Some(given) = misplaced {
+                let problem =
+                    "is about the recurring job and not about its jobs; send it beside options, not inside";
+                return Err(Fault::new(given.place, problem));
+            }
+            read_template(*body, intake, OWN)
+        }
     }
 }
 
 fn read_template(given: Given<'_, '_>, intake: &Intake, own: &[&str]) -> Result<Template, Fault> {
     let now = intake.now;
     let Drafted { draft, .. } = recurring(given, intake, own)?;
+    if draft.pending {
+        let place = Place::Member(&given.place, State::Pending.name());
+        let problem = "cannot be true in a recurring job: each run would wait for somebody to activate it";
+        return Err(Fault::new(place, problem));
+    }
     let spec = draft.spec;
     let starts_after =
         relative(&given, &["scheduled_at", "delay_until"], spec.scheduled_at.as_ref().map(|g| g.at), now)?;

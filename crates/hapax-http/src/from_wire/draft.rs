@@ -60,7 +60,7 @@ pub(super) fn step(
 }
 
 /// Members of a step that are not attributes of its job.
-const OF_STEPS: &[&str] = &["depends_on", "callback_type", "name"];
+pub(super) const OF_STEPS: &[&str] = &["depends_on", "callback_type", "name"];
 
 /// Tells of attributes that are kept, and perhaps were meant to be others.
 fn warn(envelope: &Envelope<'_, '_>, intake: &Intake) {
@@ -216,7 +216,7 @@ fn time_limits(envelope: &Envelope<'_, '_>, timeout: Option<Timeout>) -> Result<
 }
 
 /// An attribute that has two names: whoever sends both must mean the same.
-fn one_of<'n, 'a>(
+pub(super) fn one_of<'n, 'a>(
     usual: Option<Given<'n, 'a>>,
     other: Option<Given<'n, 'a>>,
 ) -> Result<Option<Given<'n, 'a>>, Fault> {

@@ -7,7 +7,7 @@ use hapax_core::workflow::{Callback, DEPTH_MAX, DagStep, Plan, PlanError, Shape}
 use hapax_core::{Delivery, State};
 use hapax_wire::error::Code;
 
-use super::draft::step;
+use super::draft::{OF_STEPS, one_of, step};
 use super::{Fault, Given, Intake, Place};
 
 pub(crate) const NAME_BYTES_MAX: usize = 255;
@@ -36,6 +36,7 @@ pub(crate) fn workflow(
     let defaults = body.member("options");
     if let Some(defaults) = &defaults {
         defaults.expect_object("an object with options for all jobs")?;
+        refuse_for_all(defaults)?;
     }
     let reader = Reader { intake, job_bytes_max, defaults: defaults.as_ref() };
     let form = body.member("type").map(|given| read_form(&given)).transpose()?;
@@ -173,15 +174,19 @@ impl Reader<'_> {
 
     fn named_step(self, item: Given<'_, '_>, index: usize) -> Result<DagStep<Draft>, Fault> {
         item.expect_object("a step")?;
-        let name = match item.member("id") {
+        let options = item.member("options");
+        let own = |name| one_of(item.member(name), options.as_ref().and_then(|options| options.member(name)));
+        let name = match own("id")? {
             Some(id) => read_step_name(id)?,
             None => format!("step-{index}").into(),
         };
-        let needs = match item.member("depends_on") {
+        let needs = match own("depends_on")? {
             Some(given) => given.texts()?,
             None => Vec::new(),
         };
-        Ok(DagStep { name, needs, callback: callback_type(&item)?, job: self.job(item)? })
+        // The Python SDK marks callbacks like this.
+        let callback = own("callback_type")?.map(|given| callback_type(&given)).transpose()?;
+        Ok(DagStep { name, needs, callback, job: self.job(item)? })
     }
 
     fn job(self, item: Given<'_, '_>) -> Result<Draft, Fault> {
@@ -216,24 +221,36 @@ impl Reader<'_> {
 
 /// In a form that is told, the form says what waits for what, and what the steps are called.
 fn refuse_order(item: &Given<'_, '_>) -> Result<(), Fault> {
-    if let Some(given) = item.member("id") {
-        let problem = "cannot be chosen in this form, which numbers its steps; send steps without a type to name them yourself";
-        return Err(Fault::coded(Code::InvalidWorkflow, given.place, problem));
+    let options = item.member("options");
+    for object in [Some(item), options.as_ref()].into_iter().flatten() {
+        if let Some(given) = object.member("id") {
+            let problem = "cannot be chosen in this form, which numbers its steps; send steps without a type to name them yourself";
+            return Err(Fault::coded(Code::InvalidWorkflow, given.place, problem));
+        }
+        if let Some(given) = ["depends_on", "callback_type"].iter().find_map(|name| object.member(name)) {
+            let problem = "says what the form of the workflow says already; send steps without a type to order them yourself";
+            return Err(Fault::coded(Code::InvalidWorkflow, given.place, problem));
+        }
     }
-    let Some(given) = item.member("depends_on") else { return Ok(()) };
-    let problem =
-        "says what the form of the workflow says already; send steps without a type to order them yourself";
-    Err(Fault::coded(Code::InvalidWorkflow, given.place, problem))
+    Ok(())
 }
 
-/// The Python SDK marks callbacks like this.
-fn callback_type(item: &Given<'_, '_>) -> Result<Option<Callback>, Fault> {
-    let Some(options) = item.member("options") else { return Ok(None) };
-    let Some(given) = options.member("callback_type") else { return Ok(None) };
+/// What tells a step from others cannot be said for all of them.
+fn refuse_for_all(defaults: &Given<'_, '_>) -> Result<(), Fault> {
+    let own = || OF_STEPS.iter().chain(&["id"]);
+    match own().find_map(|name| defaults.member(name)) {
+        Some(given) => {
+            let problem = "cannot be said for all steps; send it with the step that it is about";
+            Err(Fault::coded(Code::InvalidWorkflow, given.place, problem))
+        }
+        None => Ok(()),
+    }
+}
+
+fn callback_type(given: &Given<'_, '_>) -> Result<Callback, Fault> {
     let text = given.text("the kind of callback")?;
     let known = Callback::ALL.map(Callback::name);
-    let callback = Callback::named(text);
-    callback.map(Some).ok_or_else(|| Fault::unknown(given.place, "kind of callback", text, &known))
+    Callback::named(text).ok_or_else(|| Fault::unknown(given.place, "kind of callback", text, &known))
 }
 
 /// Each step is a job of its own: one for which a stored job stands would end when that ends, in whatever workflow.

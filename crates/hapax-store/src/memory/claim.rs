@@ -69,9 +69,13 @@ impl Contents {
     pub(crate) fn advance(&mut self, now: Timestamp, limit: usize, chance: Chance) -> Advance {
         let due = self.timers.range(..=(now, Seq::MAX)).take(limit);
         let due: Vec<Job> = due.filter_map(|(_, seq)| self.at(*seq)).cloned().collect();
+        let mut kept = 0;
         let step = |job: Job| {
-            let is_kept = readable(workflow::keep(self, &job, now));
-            if is_kept { None } else { self.step(job.id, Event::TimePassed { chance }, now).ok() }
+            if readable(workflow::keep(self, &job, now)) {
+                kept += 1;
+                return None;
+            }
+            self.step(job.id, Event::TimePassed { chance }, now).ok()
         };
         let changes = due.into_iter().filter_map(step).collect();
         let due = self.entries.due(now, limit);
@@ -83,6 +87,7 @@ impl Contents {
             changes,
             ticks,
             entries: due.len(),
+            kept,
             next_due: next_job.into_iter().chain(self.entries.next_due()).min(),
         }
     }

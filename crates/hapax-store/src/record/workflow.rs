@@ -34,6 +34,8 @@ struct RunRecord<'a> {
     needs: Option<NeedsRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     when: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    behind: Vec<(u32, u32)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     callback: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -81,7 +83,7 @@ pub fn write(workflow: &Workflow) -> String {
 }
 
 fn write_run(run: &Run) -> RunRecord<'static> {
-    let Run { first, last, needs, when, role, answered, inputs } = run;
+    let Run { first, last, needs, when, behind, role, answered, inputs } = run;
     RunRecord {
         steps: (*first, *last),
         needs: match needs {
@@ -90,6 +92,7 @@ fn write_run(run: &Run) -> RunRecord<'static> {
             Needs::Ranges(ranges) => Some(NeedsRecord::Ranges(ranges.clone())),
         },
         when: Some(when_name(*when)).filter(|_| *when != When::AllWell).map(Cow::Borrowed),
+        behind: behind.clone(),
         callback: *role == Role::Callback,
         answered: *answered,
         inputs: match inputs {
@@ -152,7 +155,7 @@ pub fn read(id: WorkflowId, text: &str) -> Result<Workflow, Unreadable> {
 }
 
 fn read_run(record: RunRecord<'_>) -> Result<Run, Unreadable> {
-    let RunRecord { steps: (first, last), needs, when, callback, answered, inputs } = record;
+    let RunRecord { steps: (first, last), needs, when, behind, callback, answered, inputs } = record;
     let all = [When::AllWell, When::Success, When::Failure, When::End];
     Ok(Run {
         first,
@@ -163,6 +166,7 @@ fn read_run(record: RunRecord<'_>) -> Result<Run, Unreadable> {
             Some(NeedsRecord::Ranges(ranges)) => Needs::Ranges(ranges),
         },
         when: named(when, &all, when_name)?.unwrap_or(When::AllWell),
+        behind,
         role: if callback { Role::Callback } else { Role::Job },
         answered,
         inputs: match inputs {

@@ -9,7 +9,7 @@ use hapax_core::{
     UnsaidRetry,
 };
 
-use super::bench::{Bench, DAY, HOUR, MINUTE, SECOND, waits_for};
+use super::bench::{Bench, DAY, HOUR, MINUTE, SECOND, release, waits_for};
 use super::draft::{Draft, job_key, plain, unique};
 use super::race::race;
 use super::wait;
@@ -97,6 +97,42 @@ pub(super) fn a_recurring_job_makes_one_job_for_each_moment(bench: &mut Bench) {
     assert_eq!((after.run_count, after.last_run_at), (2, Some(bench.now)));
     assert_eq!(after.next_run_at, Some(bench.now + MINUTE));
     assert_eq!(bench.advance().next_due, after.next_run_at);
+}
+
+pub(super) fn a_moment_whose_job_is_gone_is_not_seen_to_again(bench: &mut Bench) {
+    register(bench, &recurring(bench, "* * * * *", plain()));
+    bench.pass(MINUTE);
+    assert_eq!(ticks(bench).len(), 1);
+    let job = bench.fetch_one();
+    bench.acknowledge(&job).unwrap();
+    bench.step(job.id, Event::Delete).unwrap();
+    assert_eq!(bench.get(job.id), None);
+    let mut settled = stored(bench);
+    settled.next_run_at = settled.last_run_at;
+    register(bench, &settled);
+    let again = ticks(bench);
+    assert_eq!((again.len(), again[0].outcome.clone()), (1, None));
+    assert_eq!((bench.fetch_ids(9), stored(bench).run_count), (vec![], 1));
+}
+
+pub(super) fn the_next_run_waits_whatever_becomes_of_keys(bench: &mut Bench) {
+    let waiting = || StateSet::of(&[State::Scheduled, State::Available]);
+    for (draft, releases) in [(unique("k").states(waiting()), true), (job_key("name"), false)] {
+        let cron = Cron { overlap: Overlap::Enqueue, ..recurring(bench, "@yearly", draft) };
+        register(bench, &cron);
+        let first = run(bench).admission.unwrap().job.id;
+        let running = bench.fetch_one();
+        let second = run(bench).admission.unwrap().job;
+        assert_eq!((running.id, waits_for(&second)), (first, Some(first)));
+        if releases {
+            bench.step(first, release()).unwrap();
+        }
+        bench.heartbeat(&running).unwrap();
+        assert_eq!(bench.fetch_ids(9), [], "its key is free, but it runs");
+        bench.acknowledge(&running).unwrap();
+        assert_eq!(bench.fetch_ids(9), [second.id]);
+        bench.renew();
+    }
 }
 
 pub(super) fn missed_moments_are_made_up_for_once(bench: &mut Bench) {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hapax_core::limit::{LimitKey, Limits, OnLimit, Pace, Ruling, Strategy, Window};
+use hapax_core::workflow::{Shape, WorkflowState};
 use hapax_core::{Bound, Event, Job, JobId, Overflow, Phase, SpecPatch, State, Timestamp};
 
 use super::bench::{ALL, Bench, HOUR, INSTANT, MINUTE, SECOND, error, holder_of};
@@ -123,6 +124,25 @@ pub(super) fn every_end_makes_room(bench: &mut Bench) {
         assert_eq!(next.len(), 1);
         bench.renew();
     }
+}
+
+pub(super) fn what_a_dropped_job_held_up_goes_on(bench: &mut Bench) {
+    let limited = || plain().limited("api", at_a_time(1)).on_limit(OnLimit::Drop);
+    bench.create(limited());
+    assert_eq!(bench.fetch_ids(1).len(), 1);
+    let line = [limited(), plain()].map(|draft| bench.create(draft.ordered("k")));
+    let steps = [limited().queue("steps"), plain().queue("steps")].map(Shape::Job);
+    let workflow = bench.start(Shape::Chain(steps.to_vec()));
+    bench.fetch_ids(9);
+    assert_eq!(bench.state(line[0]), State::Discarded);
+    let next = bench.state(line[1]);
+    assert!(matches!(next, State::Available | State::Active), "it is {next:?}");
+    bench.fetch(&["steps"], 9);
+    assert_eq!(bench.state(workflow.job(0)), State::Discarded);
+    // A shared store may leave that to the chores.
+    bench.advance();
+    assert_eq!((&*bench.marks(workflow), bench.workflow(workflow).state), ("fx", WorkflowState::Failed));
+    assert_eq!(bench.state(workflow.job(1)), State::Cancelled);
 }
 
 pub(super) fn only_so_many_start_in_a_window(bench: &mut Bench) {

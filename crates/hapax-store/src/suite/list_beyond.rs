@@ -95,6 +95,8 @@ macro_rules! store_suite_list_beyond {
             rooms: [
                 a_full_queue_refuses_and_takes_again,
                 the_oldest_makes_room,
+                those_behind_one_that_makes_room_go_on,
+                nobody_makes_room_for_one_that_waits_for_it,
                 a_duplicate_needs_no_room_and_a_replacement_has_it,
                 a_replacement_displaces_another_than_the_one_it_replaces,
                 a_batch_that_does_not_fit_is_refused_whole,
@@ -107,6 +109,7 @@ macro_rules! store_suite_list_beyond {
                 a_key_is_shared_by_queues,
                 a_lapsed_lease_makes_room,
                 every_end_makes_room,
+                what_a_dropped_job_held_up_goes_on,
                 only_so_many_start_in_a_window,
                 starts_keep_their_distance,
                 the_order_within_a_limit_is_kept,
@@ -155,6 +158,8 @@ macro_rules! store_suite_list_beyond {
             crons: [
                 a_recurring_job_makes_one_job_for_each_moment,
                 missed_moments_are_made_up_for_once,
+                a_moment_whose_job_is_gone_is_not_seen_to_again,
+                the_next_run_waits_whatever_becomes_of_keys,
                 what_a_clock_jumped_over_is_told_once,
                 a_job_that_has_not_ended_is_treated_as_the_policy_says,
                 a_unique_recurring_job_meets_the_holder_of_its_key,
@@ -205,6 +210,7 @@ macro_rules! store_suite_list_beyond {
                 nobody_activates_a_step_before_its_workflow_lets_it_go,
                 a_paused_step_goes_on_and_a_waiting_one_does_not,
                 a_step_is_kept_until_its_workflow_has_ended,
+                steps_that_are_kept_on_are_counted,
                 an_updated_step_keeps_what_its_workflow_wrote_into_it,
                 a_late_acknowledgement_does_not_change_what_followed,
                 a_failure_that_no_callback_answers_for_fails_a_graph,

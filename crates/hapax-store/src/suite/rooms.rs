@@ -2,7 +2,7 @@
 
 use hapax_core::{Bound, Overflow, Refusal, State};
 
-use super::bench::{Bench, HOUR};
+use super::bench::{Bench, HOUR, MINUTE, waits_for};
 use super::draft::{Draft, plain, queue, unique};
 use super::race::race;
 use crate::{Action, Done};
@@ -58,6 +58,30 @@ pub(super) fn the_oldest_makes_room(bench: &mut Bench) {
     bench.create(draft().scheduled_at(bench.now + HOUR));
     bench.create(draft().scheduled_at(bench.now + HOUR));
     assert_eq!(bench.try_enqueue(draft()), Err(full(2, 2)), "only what is available makes room");
+}
+
+pub(super) fn those_behind_one_that_makes_room_go_on(bench: &mut Bench) {
+    let first = bench.create(plain().queue("small").ordered("k"));
+    let second = bench.create(plain().queue("small").ordered("k"));
+    bench.create(bounded(3, Overflow::DropOldest));
+    bench.create(bounded(3, Overflow::DropOldest));
+    assert_eq!((bench.state(first), bench.state(second)), (State::Discarded, State::Available));
+    let third = bench.create(plain().queue("small").ordered("k"));
+    assert_eq!(waits_for(&bench.job(third)), Some(second));
+}
+
+pub(super) fn nobody_makes_room_for_one_that_waits_for_it(bench: &mut Bench) {
+    let bound = |max| Some(Bound { max, overflow: Overflow::DropOldest });
+    let latest = || unique("k").queue_latest().queue("small").visibility_timeout(MINUTE);
+    let lapsed = bench.create(latest());
+    assert_eq!(bench.fetch(&["small"], 1).len(), 1);
+    bench.pass_and_advance(MINUTE);
+    assert_eq!(bench.state(lapsed), State::Available);
+    assert_eq!(bench.try_enqueue(Draft { bound: bound(1), ..latest() }), Err(full(1, 1)));
+    let other = bench.create(plain().queue("small"));
+    let waiting = bench.create(Draft { bound: bound(2), ..latest() });
+    assert_eq!((bench.state(lapsed), bench.state(other)), (State::Available, State::Discarded));
+    assert_eq!(waits_for(&bench.job(waiting)), Some(lapsed));
 }
 
 pub(super) fn a_duplicate_needs_no_room_and_a_replacement_has_it(bench: &mut Bench) {

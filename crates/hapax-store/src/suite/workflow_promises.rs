@@ -115,6 +115,23 @@ pub(super) fn a_step_is_kept_until_its_workflow_has_ended(bench: &mut Bench) {
     assert_eq!((bench.find_workflow(id), bench.get(id.job(1))), (None, None));
 }
 
+pub(super) fn steps_that_are_kept_on_are_counted(bench: &mut Bench) {
+    let mut brief = plain();
+    brief.spec.kept_for.completed = Some(SECOND);
+    bench.start(Shape::Group(vec![job(brief.clone()), job(brief), job(plain())]));
+    let running = bench.fetch(&["default"], 3);
+    let _ = (bench.complete(&running[0], "1"), bench.complete(&running[1], "2"));
+    bench.pass(SECOND * 2);
+    let first = bench.advance_by(1);
+    assert_eq!(
+        (first.changes.len(), first.kept),
+        (0, 1),
+        "something happened, so that another look is worth it"
+    );
+    assert!(first.next_due.is_some_and(|at| at <= bench.now));
+    assert_eq!(bench.advance().kept, 1);
+}
+
 pub(super) fn an_updated_step_keeps_what_its_workflow_wrote_into_it(bench: &mut Bench) {
     let named = Json::from_trusted(r#"{"workflow_id":"w"}"#);
     let mut later = unique("k").scheduled_at(bench.now + HOUR);

@@ -22,7 +22,7 @@ pub(super) fn check(runs: &[Run], steps: usize) -> Result<(), PlanError> {
 pub(super) fn links(run: &Run) -> usize {
     let needs = if let Needs::Ranges(ranges) = &run.needs { ranges.len() } else { 0 };
     let inputs = if let Inputs::List(inputs) = &run.inputs { inputs.iter().map(words).sum() } else { 0 };
-    needs + inputs
+    needs + run.behind.len() + inputs
 }
 
 fn words(input: &Input) -> usize {

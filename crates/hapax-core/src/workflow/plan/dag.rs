@@ -16,6 +16,7 @@ pub(super) fn plan<J>(steps: Vec<DagStep<J>>) -> Result<Plan<J>, PlanError> {
     let needs = resolve(&steps)?;
     refuse_cycles(&steps, &needs)?;
     let callbacks = callbacks(&steps, &needs);
+    refuse_idle_callbacks(&steps, &needs, &callbacks)?;
     let form = form(&needs, &callbacks);
     let answered = answered(&needs, &callbacks);
     let mut runs = Vec::new();
@@ -30,6 +31,7 @@ pub(super) fn plan<J>(steps: Vec<DagStep<J>>) -> Result<Plan<J>, PlanError> {
             last: step,
             needs: ranges(needs),
             when: callback.map_or(When::AllWell, Callback::when),
+            behind: Vec::new(),
             role: if callback.is_some() { Role::Callback } else { Role::Job },
             answered: answered[index] && callback.is_none(),
             inputs,
@@ -84,6 +86,19 @@ fn refuse_cycles<J>(steps: &[DagStep<J>], needs: &[Vec<u32>]) -> Result<(), Plan
         }
     }
     if left == 0 { Ok(()) } else { Err(cycle(steps, needs, &open)) }
+}
+
+/// A callback answers for others. One that names nobody would have nothing to wait for, and nothing to tell of.
+fn refuse_idle_callbacks<J>(
+    steps: &[DagStep<J>],
+    needs: &[Vec<u32>],
+    callbacks: &[Option<Callback>],
+) -> Result<(), PlanError> {
+    let is_idle = |index: &usize| callbacks[*index].is_some() && needs[*index].is_empty();
+    match (0..steps.len()).find(is_idle) {
+        Some(index) => Err(PlanError::CallbackOfNobody { name: steps[index].name.clone(), index }),
+        None => Ok(()),
+    }
 }
 
 /// One of the circles among the steps that are left: each of them waits for another of them.

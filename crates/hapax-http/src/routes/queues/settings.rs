@@ -36,9 +36,11 @@ pub(crate) async fn create(call: Call) -> Result<Reply, Problem> {
         let body = from_wire::read(&call.body.bytes)?;
         from_wire::new_queue(&body)?
     };
-    // A queue is there since it is used; to resume one that nobody paused is the smallest use.
-    call.broker().resume(name.clone()).await?;
     let settings = decide(&call, name.as_str(), change).await?;
+    // A queue is there since it is used; to resume one that nobody paused is the smallest use. One that is there may be paused.
+    if call.broker().queue(name.clone()).await?.is_none() {
+        call.broker().resume(name.clone()).await?;
+    }
     Ok(Reply::json(StatusCode::CREATED, answer(&call, name.as_str(), &settings).await?))
 }
 

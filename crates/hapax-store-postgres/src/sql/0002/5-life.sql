@@ -462,7 +462,8 @@ END
 $$;
 
 -- Whoever waited for the job that changed goes on, if the change is what they waited for: it has ended, or gave up its key. If
--- it left while it waited itself, they wait for the one that it waited for (`heir`). Who stands in a line waits for an end.
+-- it left while it waited itself, they wait for the one that it waited for (`heir`). Who stands in a line, or is the next run of a
+-- recurring job, waits for an end.
 CREATE FUNCTION hapax.let_successors_go(before hapax.state, j hapax.jobs, heir uuid, now bigint) RETURNS hapax.count[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
@@ -476,7 +477,7 @@ BEGIN
         RETURN counts;
     END IF;
     FOR old IN SELECT w.* FROM hapax.jobs w WHERE w.after = j.id AND w.after IS NOT NULL ORDER BY w.seq FOR UPDATE LOOP
-        CONTINUE WHEN NOT has_ended AND old.ordering_key IS NOT NULL;
+        CONTINUE WHEN NOT has_ended AND (old.ordering_key IS NOT NULL OR NOT coalesce(old.policy ? 'while_active', false));
         old := hapax.legible(old);
         next := old;
         next.activated_at := now;
