@@ -4,6 +4,7 @@
 //! {"hapax_export":1,…}    what this is
 //! {"kind":"queue",…}      queues by name,
 //! {"kind":"job",…}        jobs in the order of acceptance,
+//! {"kind":"entry",…}      named things beside the jobs,
 //! {"kind":"memo",…}       remembered answers, the oldest first
 //! {"kind":"end",…}        how many there were, and their checksum
 //! ```

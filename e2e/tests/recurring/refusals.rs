@@ -31,7 +31,18 @@ fn wrong() -> Vec<(Value, &'static str, &'static str)> {
         (json!({"name": "a/b"}), "name", "lower-case"),
         (json!({"name": long}), "name", "255"),
         (json!({"overlap_policy": "maybe"}), "overlap_policy", "skip, allow, cancel_previous, enqueue"),
+        (json!({"overlap_policy": "skip", "overlap": "allow"}), "overlap", "contradicts overlap_policy"),
         (json!({"enabled": "yes"}), "enabled", "true or false"),
+        (
+            json!({"job_template": null, "type": "t", "args": [], "options": {"enabled": false}}),
+            "options.enabled",
+            "beside options",
+        ),
+        (
+            json!({"job_template": {"type": "t", "args": [], "pending": true}}),
+            "job_template.pending",
+            "recurring",
+        ),
         (json!({"description": 7}), "description", "text"),
         (json!({"job_template": 7}), "job_template", "the job"),
         (json!({"job_template": {"args": []}}), "job_template.type", "is required"),

@@ -171,3 +171,18 @@ async fn other_deeds_are_told_in_the_log_and_by_webhooks() {
     tells!(rig, known, broker.acknowledge(id, Claimant::UNNAMED, None), [WAY, "job.completed"]);
     tells!(rig, known, broker.delete(id), NOTHING);
 }
+
+#[test]
+fn the_page_about_events_names_every_kind_and_which_go_to_webhooks() {
+    let page = include_str!("../../../../../docs/events.md");
+    let (_, rest) = page.split_once("<!-- kinds of events: begin -->\n").unwrap();
+    let (table, _) = rest.split_once("<!-- kinds of events: end -->").unwrap();
+    let cells = |row: &str| {
+        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().replace('`', "")).collect();
+        (cells[1].clone(), cells[cells.len() - 2].clone())
+    };
+    let told: Vec<(String, String)> = table.lines().skip(2).map(cells).collect();
+    let webhooks = |kind: EventKind| if kind.goes_to_webhooks() { "yes" } else { "no" };
+    let known = EventKind::ALL.map(|kind| (kind.name().to_owned(), webhooks(kind).to_owned()));
+    assert_eq!(told, known);
+}

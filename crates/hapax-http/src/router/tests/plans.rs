@@ -32,6 +32,15 @@ async fn what_a_workflow_would_pass_over_is_refused_at_its_place() {
             "callbacks.on_failure.depends_on",
         ),
         (
+            r#"{"type":"chain","steps":[{"type":"a","args":[],"options":{"depends_on":["x"]}}]}"#.to_owned(),
+            "steps[0].options.depends_on",
+        ),
+        (
+            r#"{"type":"group","jobs":[{"type":"a","args":[],"callback_type":"on_failure"}]}"#.to_owned(),
+            "jobs[0].callback_type",
+        ),
+        (format!(r#"{{"steps":[{JOB}],"options":{{"depends_on":["x"]}}}}"#), "options.depends_on"),
+        (
             r#"{"type":"group","jobs":[{"type":"a","args":[],"delivery":"at_most_once"}]}"#.to_owned(),
             "jobs[0].delivery",
         ),
@@ -52,10 +61,37 @@ async fn a_plan_that_cannot_be_followed_names_its_list() {
             r#"{"steps":[{"id":"x","type":"a","args":[],"depends_on":["y"]}]}"#.to_owned(),
             "steps[0].depends_on",
         ),
+        (
+            r#"{"steps":[{"id":"x","type":"a","args":[],"options":{"depends_on":["y"]}}]}"#.to_owned(),
+            "steps[0].depends_on",
+        ),
+        (
+            r#"{"steps":[{"id":"x","type":"a","args":[],"callback_type":"on_failure"}]}"#.to_owned(),
+            "steps[0].depends_on",
+        ),
     ] {
         let (code, field) = refusal(&rig, "/ojs/v1/workflows", &body).await;
         assert_eq!((code.as_str(), field.as_str()), ("invalid_workflow", place), "{body}");
     }
+}
+
+#[tokio::test]
+async fn what_a_step_waits_for_may_stand_flat_or_under_options() {
+    let rig = Rig::new();
+    let flat = r#""depends_on":["a"],"callback_type":"on_failure""#;
+    let nested = r#""options":{"depends_on":["a"],"callback_type":"on_failure"}"#;
+    for said in [flat, nested] {
+        let body = format!(
+            r#"{{"steps":[{{"id":"a","type":"a","args":[]}},{{"id":"b","type":"b","args":[],{said}}}]}}"#
+        );
+        let answer = rig.post("/ojs/v1/workflows", &body).await;
+        assert_eq!(answer.status, 201, "{}", answer.text);
+        assert_eq!(answer.text_at("/workflow/type"), "batch", "{}", answer.text);
+    }
+    let body =
+        r#"{"steps":[{"id":"a","type":"a","args":[],"depends_on":[],"options":{"depends_on":["b"]}}]}"#;
+    let (_, field) = refusal(&rig, "/ojs/v1/workflows", body).await;
+    assert_eq!(field, "steps[0].options.depends_on");
 }
 
 #[tokio::test]

@@ -35,6 +35,17 @@ async fn a_change_leaves_alone_what_it_does_not_mention_one_level_down_too() {
 }
 
 #[tokio::test]
+async fn a_queue_that_is_made_again_stays_paused() {
+    let rig = Rig::new();
+    assert_eq!(rig.post("/ojs/v1/queues/q/pause", "{}").await.status, 200);
+    assert_eq!(rig.post("/ojs/v1/queues", r#"{"name":"q"}"#).await.status, 201);
+    let queue = rig.get("/ojs/v1/queues/q").await;
+    assert_eq!(queue.json()["queue"]["paused"], json!(true), "{}", queue.text);
+    assert_eq!(rig.post("/ojs/v1/queues", r#"{"name":"new"}"#).await.status, 201);
+    assert_eq!(rig.get("/ojs/v1/queues/new").await.status, 200);
+}
+
+#[tokio::test]
 async fn the_retry_of_a_queue_changes_member_by_member() {
     let rig = Rig::new();
     after(&rig, "", r#"{"default_retry":{"max_attempts":7,"backoff":"linear","initial_interval":"PT9S"}}"#)

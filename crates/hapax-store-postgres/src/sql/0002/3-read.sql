@@ -433,7 +433,6 @@ DECLARE
         'lease_expires_at', 'next_attempt_at', 'next_retry_at', 'outcome', 'parent_results', 'parent_results_omitted', 'previous_state', 'progress',
         're_enqueued_at', 'replaced',
         'result', 'retry_delay_ms', 'started_at', 'state', 'updated', 'waits_for', 'worker_id'];
-    unsupported jsonb := '{"rate_limit": "rate limits for jobs from SQL"}';
     options jsonb := hapax.member(job, 'options');
     part record; item record; p text; name text;
     others jsonb := '{}';
@@ -461,12 +460,7 @@ BEGIN
                 CONTINUE;
             END IF;
             CONTINUE WHEN name = ANY (system);
-            IF unsupported ? name THEN
-                CONTINUE WHEN item.value = 'null';
-                PERFORM hapax.fault(p, 'this server does not have ' || (unsupported ->> name) || '; leave the attribute out',
-                    'unsupported');
-            END IF;
-            IF name = 'ordering_key' THEN
+            IF name IN ('rate_limit', 'ordering_key') THEN
                 CONTINUE WHEN item.value = 'null';
                 PERFORM hapax.fault(p, 'is for jobs that are sent to POST /ojs/v1/jobs, which puts them into their lines; '
                     'send this one there, or leave the attribute out', 'unsupported');
