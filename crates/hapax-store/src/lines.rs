@@ -85,7 +85,9 @@ impl<P: Place> Lines<P> {
         self.move_in_line(before, after);
         let runs = |stand: Option<Stand<'_, P>>| stand.is_some_and(|stand| stand.is_active);
         if let Some(stand) = before.filter(|_| runs(before)) {
-            self.stop(stand, runs(after));
+            // One that runs on elsewhere makes room where it was.
+            let is_same = |after: Stand<'_, P>| after.queue == stand.queue && after.key == stand.key;
+            self.stop(stand, runs(after) && after.is_some_and(is_same));
         }
         if let Some(key) = after.filter(|_| runs(after)).and_then(|stand| stand.key) {
             self.gates.entry(key.clone()).or_default().active += 1;

@@ -121,6 +121,7 @@ macro_rules! store_suite_list_beyond {
                 limits_are_listed_by_key,
                 what_was_remembered_is_forgotten,
                 a_job_that_goes_to_another_queue_limits_itself_there,
+                a_running_job_that_goes_to_another_queue_makes_room_where_it_was,
                 a_full_queue_gives_up_one_that_has_no_room,
                 many_without_room_are_in_nobodys_way,
             ],
