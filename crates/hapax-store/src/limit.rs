@@ -70,15 +70,15 @@ fn in_the_way<G: Ground>(
 pub enum Room {
     /// It does.
     There,
-    /// Not for this job, nor for others of its queue that share its limit.
-    NotForIt,
+    /// Not for this job, nor for others of its queue that share this limit.
+    NotForIt(LimitKey),
     /// Not for any job of the queue.
     NotForAny,
     /// Not for this job, which does not wait for any: this happens to it instead.
     Never(Box<Event>),
 }
 
-/// Whether there is room for a job whose turn it is. If there is none and it waits, its line is set aside.
+/// Whether there is room for a job. If there is none and it waits, whoever asks sees to its line.
 pub fn room<G: Ground>(
     ground: &mut G,
     job: &Job,
@@ -94,13 +94,10 @@ pub fn room<G: Ground>(
     if let Some(instead) = own.and_then(|own| instead_of_waiting(own, &closed, now)) {
         return Ok(Room::Never(Box::new(instead)));
     }
-    if own.is_some() {
-        ground.set_aside(queue, &key);
-    }
     if let Some(until) = closed.until {
         look_again(ground, &key, until)?;
     }
-    let room = if own.is_some() { Room::NotForIt } else { Room::NotForAny };
+    let room = if own.is_some() { Room::NotForIt(key.clone()) } else { Room::NotForAny };
     held.push(HeldBack { job: job.id, kind: job.spec.kind.clone(), queue: queue.clone(), key, closed });
     Ok(room)
 }

@@ -35,6 +35,11 @@ macro_rules! store_suite_list_beyond {
                 a_claim_of_a_tenant_takes_its_own_jobs_in_order,
                 a_claim_of_a_tenant_looks_at_a_bounded_part_of_the_line,
                 what_only_looks_like_a_tenant_is_none,
+                a_claim_of_a_tenant_takes_several_jobs_behind_one_limit,
+                a_claim_of_a_tenant_passes_jobs_of_others_that_share_its_limit,
+                who_is_turned_away_before_its_turn_does_not_close_a_limit_for_the_first,
+                who_was_turned_away_before_its_turn_is_called_when_there_is_room,
+                limits_that_leave_no_room_are_not_in_the_way_of_a_tenant,
             ],
             job_lists: [
                 jobs_are_listed_in_the_order_of_their_ids_from_either_end,
