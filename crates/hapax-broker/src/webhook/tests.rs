@@ -257,6 +257,35 @@ async fn an_endpoint_that_wants_nothing_is_left_in_peace_after_five_and_tried_no
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_waits_for_a_delivery_that_is_thrown_away_goes_on_with_the_next_one() {
+    let rig = rig(&[503; 3], Duration::ZERO);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    // Three attempts, and ten minutes until the fourth.
+    pass(Duration::from_secs(160)).await;
+    rig.broker.enqueue_all(vec![draft(); OUTBOX_MAX], "request", None).await.unwrap();
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(rig.broker.subscription(subscription.id).await.unwrap().courier.dropped, 1);
+    assert_eq!(rig.sent().len(), 3 + OUTBOX_MAX);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_delivery_that_another_server_has_sent_goes_on_with_the_next_one() {
+    let rig = rig(&[503; 3], Duration::ZERO);
+    rig.store.shared.store(true, Ordering::Relaxed);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    pass(Duration::from_secs(160)).await;
+    // Nobody tells this server of it.
+    rig.broker.forget_deliveries(subscription.id).await.unwrap();
+    rig.enqueue(1).await;
+    pass(Duration::from_mins(1)).await;
+    assert_eq!((rig.times().len(), rig.pending(&subscription).await), (4, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_given_up_can_be_sent_again_at_once_but_not_what_arrived() {
     let rig = rig(&[410], Duration::ZERO);
     let subscription = rig.subscribe(&["job.*"]).await;
