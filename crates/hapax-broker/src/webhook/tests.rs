@@ -257,6 +257,24 @@ async fn an_endpoint_that_wants_nothing_is_left_in_peace_after_five_and_tried_no
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_that_is_left_in_peace_says_when_it_is_tried_again_also_if_its_first_delivery_waits_longer() {
+    let rig = rig(&[500; 8], Duration::ZERO);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    let fifth = 750 + 3600;
+    pass(Duration::from_secs(fifth + 1)).await;
+    let view = rig.broker.subscription(subscription.id).await.unwrap();
+    let sixth = Timestamp::from_millis(START) + Duration::from_secs(fifth + 4 * 3600);
+    assert_eq!((rig.times().len(), view.next_probe_at(rig.broker.now())), (5, Some(sixth)));
+    pass(Duration::from_mins(10)).await;
+    let view = rig.broker.subscription(subscription.id).await.unwrap();
+    assert_eq!((rig.times().len(), view.next_probe_at(rig.broker.now())), (5, Some(sixth)));
+    pass(Duration::from_hours(4)).await;
+    assert_eq!(rig.times().last(), Some(&(fifth + 4 * 3600)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_waits_for_a_delivery_that_is_thrown_away_goes_on_with_the_next_one() {
     let rig = rig(&[503; 3], Duration::ZERO);
     let subscription = rig.subscribe(&["job.*"]).await;
