@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hapax_core::webhook::{Endpoint, Pattern, Reach, Response, Subscription};
 use hapax_core::{Rules, Timestamp};
-use hapax_store::webhook::Shelf;
+use hapax_store::webhook::{Shelf, on_shelf};
 use hapax_store::{MemoryStore, Store};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -301,6 +301,18 @@ async fn who_waits_for_a_delivery_that_another_server_has_sent_goes_on_with_the_
     rig.enqueue(1).await;
     pass(Duration::from_mins(1)).await;
     assert_eq!((rig.times().len(), rig.pending(&subscription).await), (4, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_several_servers_throw_away_at_once_is_counted_once() {
+    let rig = rig(&[], Duration::ZERO);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.enqueue(4).await;
+    let seen = rig.store.entries(on_shelf(subscription.id, Shelf::Pending, None, 3)).await.unwrap().entries;
+    rig.broker.throw_away(subscription.id, &seen[..2]).await.unwrap();
+    rig.broker.throw_away(subscription.id, &seen).await.unwrap();
+    let view = rig.broker.subscription(subscription.id).await.unwrap();
+    assert_eq!((view.courier.dropped, view.pending), (3, 1));
 }
 
 #[tokio::test(start_paused = true)]
