@@ -167,17 +167,19 @@ pub fn close<G: Ground>(
     ground.put_entry(self::key(key), written(&memory, due_at.filter(|at| *at > now)))
 }
 
-/// An operator decides about a key, or takes that back: `decide` says how, from what is in force.
-pub fn decided(
-    decide: impl Fn(Option<Ruling>) -> Option<Ruling> + Send + Sync + 'static,
-    now: Timestamp,
-) -> Edit {
+/// An operator decides about a key, or takes that back.
+pub fn decided(ruling: Option<Ruling>, now: Timestamp) -> Edit {
+    edited(move |memory| memory.rule(ruling), now)
+}
+
+/// Changes what is known of a key, as it stands at that moment.
+pub fn edited(change: impl Fn(&mut Memory) + Send + Sync + 'static, now: Timestamp) -> Edit {
     Edit::new(move |before: Option<&Written>| {
         // What cannot be read is decided about as if nothing were known.
         let known = before.and_then(|written| record::read(&written.body).ok());
         let mut memory = known.unwrap_or_default();
         memory.forget(now);
-        memory.ruling = decide(memory.ruling);
+        change(&mut memory);
         memory.forget(now);
         Ok(written(&memory, None))
     })

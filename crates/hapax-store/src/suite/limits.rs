@@ -33,7 +33,7 @@ fn many(bench: &mut Bench, count: usize, draft: &Draft) -> Vec<JobId> {
 }
 
 fn decide(bench: &Bench, key: &LimitKey, ruling: Option<Ruling>) {
-    let edit = limit::decided(move |_| ruling, bench.now);
+    let edit = limit::decided(ruling, bench.now);
     let done = bench.act(Action::Edit { key: limit::key(key), edit }).unwrap();
     assert!(matches!(done, Done::Edited { .. }));
 }
