@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hapax_core::limit::{LimitKey, Limits, Memory, Ruling};
-use hapax_core::{QueueName, Timestamp};
+use hapax_core::QueueName;
+use hapax_core::limit::{LimitKey, Memory, Ruling};
 use hapax_store::record::limit as record;
 use hapax_store::{LimitFacts, LimitPage, LimitQuery, Written, limit};
 
@@ -22,72 +22,96 @@ impl Broker {
 
     /// Decides about a rate limit, in the place of what was decided before. Whether anything was.
     pub async fn decide_limit(&self, key: LimitKey, ruling: Option<Ruling>) -> Result<bool, Error> {
-        Ok(self.rule(&key, move |_| ruling).await?.is_some())
+        Ok(self.edit_limit(&key, move |memory| memory.rule(ruling)).await?.is_some())
     }
 
     /// What an operator decided about a queue.
     pub async fn queue_limit(&self, queue: &QueueName) -> Result<Option<Ruling>, Error> {
-        self.ruling(&LimitKey::of_queue(queue), self.now()).await
+        let (key, now) = (LimitKey::of_queue(queue), self.now());
+        let entry = self.shared.store.entry(limit::key(&key)).await?;
+        let read = |Written { body, .. }: Written| record::read(&body).unwrap_or_default();
+        let memory: Memory = entry.map(|entry| read(entry.written)).unwrap_or_default();
+        Ok(memory.decided(now))
     }
 
-    /// Says how many jobs of a queue may run at a time, and leaves its other limits.
+    /// Says how many jobs of a queue may run at a time, whatever becomes of its other limits.
     pub async fn limit_queue_concurrency(
         &self,
         queue: &QueueName,
         concurrency: Option<u32>,
     ) -> Result<(), Error> {
-        let decide = move |before: Option<Ruling>| {
-            let limits = Limits { concurrency, ..before.map(|ruling| ruling.limits).unwrap_or_default() };
-            let expires_at = before.and_then(|ruling| ruling.expires_at);
-            (!limits.is_empty()).then_some(Ruling { limits, expires_at })
-        };
-        self.rule(&LimitKey::of_queue(queue), decide).await.map(drop)
+        let configure = move |memory: &mut Memory| memory.configure(concurrency);
+        self.edit_limit(&LimitKey::of_queue(queue), configure).await.map(drop)
     }
 
     /// Decides about a rate limit in one step, so that of two operators none undoes what the other said. What was decided
     /// before.
-    async fn rule(
+    async fn edit_limit(
         &self,
         key: &LimitKey,
-        decide: impl Fn(Option<Ruling>) -> Option<Ruling> + Send + Sync + 'static,
+        change: impl Fn(&mut Memory) + Send + Sync + 'static,
     ) -> Result<Option<Ruling>, Error> {
         let now = self.now();
         let before = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&before);
-        let edit = limit::decided(
-            move |ruling| {
+        let edit = limit::edited(
+            move |memory| {
                 // A store may decide again on newer facts: the last time counts.
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = ruling;
-                decide(ruling)
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = memory.decided(now);
+                change(memory);
             },
             now,
         );
         self.edit(now, limit::key(key), edit).await?;
         Ok(*before.lock().unwrap_or_else(PoisonError::into_inner))
     }
-
-    async fn ruling(&self, key: &LimitKey, now: Timestamp) -> Result<Option<Ruling>, Error> {
-        let entry = self.shared.store.entry(limit::key(key)).await?;
-        let read = |Written { body, .. }: Written| record::read(&body).unwrap_or_default();
-        let mut memory: Memory = entry.map(|entry| read(entry.written)).unwrap_or_default();
-        memory.forget(now);
-        Ok(memory.ruling)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use hapax_core::limit::{Limits, Pace, Window};
+
     use super::*;
-    use crate::testing::{queue, rig};
+    use crate::testing::{pass, queue, rig};
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_configuration_of_a_queue_says_stays_when_a_ruling_expires() {
+        let rig = rig();
+        let mail = queue("mail");
+        let key = LimitKey::of_queue(&mail);
+        let rate =
+            Limits { rate: Pace::new(10, Duration::from_secs(1), Window::Sliding).ok(), ..Limits::default() };
+        let for_an_hour = |limits: Limits| {
+            let end = rig.broker.now() + Duration::from_hours(1);
+            rig.broker.decide_limit(key.clone(), Some(Ruling { limits, expires_at: Some(end) }))
+        };
+        let figures = async || {
+            let limits = rig.broker.queue_limit(&mail).await.unwrap().map(|ruling| ruling.limits);
+            limits.map(|limits| (limits.concurrency, limits.rate.is_some()))
+        };
+        for_an_hour(rate).await.unwrap();
+        rig.broker.limit_queue_concurrency(&mail, Some(5)).await.unwrap();
+        assert_eq!(figures().await, Some((Some(5), true)));
+        pass(Duration::from_hours(1)).await;
+        assert_eq!(figures().await, Some((Some(5), false)));
+        for_an_hour(Limits { concurrency: Some(2), ..rate }).await.unwrap();
+        assert_eq!(figures().await, Some((Some(2), true)));
+        pass(Duration::from_hours(1)).await;
+        assert_eq!(figures().await, Some((Some(5), false)));
+        rig.broker.limit_queue_concurrency(&mail, None).await.unwrap();
+        assert_eq!(figures().await, None);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn of_two_operators_none_undoes_what_the_other_said() {
         let rig = rig();
         let mail = queue("mail");
         let key = LimitKey::of_queue(&mail);
-        let limits = Limits { concurrency: Some(9), ..Limits::default() };
-        let ruling =
-            Ruling { limits, expires_at: Some(rig.broker.now() + std::time::Duration::from_hours(1)) };
+        let rate = Pace::new(10, Duration::from_secs(1), Window::Sliding).ok();
+        let limits = Limits { concurrency: Some(9), rate, ..Limits::default() };
+        let ruling = Ruling { limits, expires_at: Some(rig.broker.now() + Duration::from_hours(1)) };
         // The second decides after the first has looked and before it has written.
         rig.store.hold();
         let (one, two) = (rig.broker.clone(), rig.broker.clone());
@@ -100,7 +124,8 @@ mod tests {
         assert!(!two.await.unwrap());
         one.await.unwrap();
         let after = rig.broker.queue_limit(&mail).await.unwrap().unwrap();
-        assert_eq!((after.limits.concurrency, after.expires_at), (Some(2), ruling.expires_at));
+        assert_eq!(after.limits, Limits { concurrency: Some(2), rate, ..Limits::default() });
+        assert_eq!(after.expires_at, ruling.expires_at);
         assert!(rig.broker.decide_limit(key, None).await.unwrap(), "something was decided before");
     }
 }

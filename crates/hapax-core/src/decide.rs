@@ -2,6 +2,7 @@
 
 mod overdue;
 
+use crate::failure::Farewell;
 use crate::{
     AgentDeed, Cause, Checkpoint, Claimant, Delivery, Event, Exhaustion, Handback, Job, JobId, Json, Lease,
     LeaseToken, Overrun, ParentResults, Phase, Priority, Progress, QueueName, Refusal, Report, Rules, Spec,
@@ -330,8 +331,7 @@ fn displace(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
         return Err(wrong_state(job, StateSet::of(&[State::Available])));
     }
     let mut next = job.clone();
-    let message = "the queue was full, and a newer job took its place";
-    next.history.push(job.attempt, WorkerError::of_server("overflow", message.to_owned()), now);
+    next.history.push(job.attempt, Farewell::Overflow.error(""), now);
     give_up(&mut next, Cause::Failed, Exhaustion::Discard, now);
     Ok(next)
 }
@@ -342,8 +342,7 @@ fn lose_queue(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
         return Err(wrong_state(job, StateSet::WAITING));
     }
     let mut next = job.clone();
-    let message = format!("an operator deleted queue {}", job.spec.queue);
-    next.history.push(job.attempt, WorkerError::of_server("queue_deleted", message), now);
+    next.history.push(job.attempt, Farewell::QueueDeleted.error(&job.spec.queue), now);
     give_up(&mut next, Cause::Failed, Exhaustion::Discard, now);
     Ok(next)
 }
@@ -383,8 +382,7 @@ fn drop_limited(job: &Job, now: Timestamp) -> Result<Job, Refusal> {
         return Err(wrong_state(job, StateSet::of(&[State::Available])));
     }
     let mut next = job.clone();
-    let message = "its rate limit left no room for it, and on_limit is drop";
-    next.history.push(job.attempt, WorkerError::of_server("rate_limited", message.to_owned()), now);
+    next.history.push(job.attempt, Farewell::RateLimited.error(""), now);
     give_up(&mut next, Cause::Failed, Exhaustion::Discard, now);
     Ok(next)
 }

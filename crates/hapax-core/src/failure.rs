@@ -1,5 +1,6 @@
 //! What went wrong: the error a worker reports and the history a job keeps.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::{Json, Timestamp};
@@ -84,6 +85,73 @@ pub struct Failure {
     pub backtrace: Vec<Box<str>>,
     /// Which limit on time was passed, if that is what went wrong.
     pub overrun: Option<Overrun>,
+}
+
+impl Failure {
+    /// Whether the server wrote it to say why it gave the job up. A worker may report the same code, but neither a limit on
+    /// time nor the server's own words.
+    pub(crate) fn is_farewell(&self) -> bool {
+        let is_server = self.kind == self.code && self.retryable.is_none() && self.details.is_none();
+        let known = Farewell::ALL.into_iter().find(|farewell| *self.code == *farewell.code());
+        is_server
+            && known.is_some_and(|farewell| match farewell {
+                Farewell::Outwaited | Farewell::Total => self.overrun.is_some(),
+                Farewell::Expired | Farewell::Overflow | Farewell::RateLimited | Farewell::QueueDeleted => {
+                    self.message.starts_with(farewell.words())
+                }
+            })
+    }
+}
+
+/// Why the server gives a job up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    Expired,
+    Outwaited,
+    /// The only one that a job can meet while it runs.
+    Total,
+    Overflow,
+    RateLimited,
+    QueueDeleted,
+}
+
+impl Farewell {
+    pub(crate) const ALL: [Farewell; 6] = [
+        Farewell::Expired,
+        Farewell::Outwaited,
+        Farewell::Total,
+        Farewell::Overflow,
+        Farewell::RateLimited,
+        Farewell::QueueDeleted,
+    ];
+
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Farewell::Expired => "expired",
+            Farewell::Outwaited => "enqueue_ttl_expired",
+            Farewell::Total => "total_timeout",
+            Farewell::Overflow => "overflow",
+            Farewell::RateLimited => "rate_limited",
+            Farewell::QueueDeleted => "queue_deleted",
+        }
+    }
+
+    /// How the text begins.
+    const fn words(self) -> &'static str {
+        match self {
+            Farewell::Expired => "nobody started it before it expired at ",
+            Farewell::Outwaited => "nobody started it within ",
+            Farewell::Total => "it cannot be done within ",
+            Farewell::Overflow => "the queue was full, and a newer job took its place",
+            Farewell::RateLimited => "its rate limit left no room for it, and on_limit is drop",
+            Farewell::QueueDeleted => "an operator deleted queue ",
+        }
+    }
+
+    /// The error, and how its text ends.
+    pub(crate) fn error(self, end: impl fmt::Display) -> WorkerError {
+        WorkerError::of_server(self.code(), format!("{}{end}", self.words()))
+    }
 }
 
 /// A limit on time and what became of it.

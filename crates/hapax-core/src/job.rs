@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::failure::Farewell;
 use crate::unique::{Key, Ledger, Release};
-use crate::{Checkpoint, History, JobId, Json, Phase, Progress, Spec, State, Timestamp};
+use crate::{Checkpoint, Failure, History, JobId, Json, Phase, Progress, Spec, State, Timestamp};
 
 /// A job: what was asked for and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,6 +127,25 @@ impl Job {
     /// From when its limits on time count.
     pub(crate) fn limits_count_from(&self) -> Timestamp {
         self.begun_at.unwrap_or(self.created_at)
+    }
+
+    /// The remembered failures of attempts: all but those that say why the server gave it up while nobody ran it.
+    pub fn failed_attempts(&self) -> impl Iterator<Item = &Failure> {
+        let entries = self.history.entries();
+        let before = [None].into_iter().chain(entries.iter().map(Some));
+        let is_of_an_attempt = |before: Option<&Failure>, failure: &Failure| {
+            // Of an attempt that ran there is one entry; what comes after it came while the job waited.
+            let begun = self.limits_count_from();
+            let is_of_another_life =
+                |before: &Failure| before.occurred_at < begun && begun <= failure.occurred_at;
+            let has_failed =
+                |before: &Failure| before.attempt == failure.attempt && !is_of_another_life(before);
+            let ran = failure.attempt > 0 && !before.is_some_and(has_failed);
+            !failure.is_farewell() || (*failure.code == *Farewell::Total.code() && ran)
+        };
+        let attempts =
+            before.zip(entries).filter(move |(before, failure)| is_of_an_attempt(*before, failure));
+        attempts.map(|(_, failure)| failure)
     }
 
     /// A worker that lost its lease did other work than what the job says now, so its late ack must not end the job.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use hapax_core::limit::{LimitKey, OnLimit};
 use hapax_core::unique::Uniqueness;
-use hapax_core::{Delivery, Job, QueueName, State, StateSet, TENANT_MEMBER, TenantId, Timestamp, next_due};
+use hapax_core::{
+    Delivery, Job, JobId, QueueName, State, StateSet, TENANT_MEMBER, TenantId, Timestamp, next_due,
+};
 use hapax_store::desk::{Desk, Moved, Numbered};
 use hapax_store::{
     CLAIM_BYTES_MAX, Change, Claim, Claimed, EXPIRED_PER_CLAIM_MAX, EntryKey, Happened, HeldBack, Revision,
@@ -144,8 +146,12 @@ impl Tray {
             return Vec::new();
         }
         let rest = Claim { queues: vec![queue.clone()], count, ..claim.clone() };
-        let Claimed { changes, held } = desk.claim(&rest);
+        let Claimed { changes, mut held } = desk.claim(&rest);
         self.claimed.changes.extend(changes);
+        // A tenant that was turned away before its turn meets the same job at each look.
+        if claim.tenant.is_some() {
+            held.retain(|held| !self.claimed.held.contains(held));
+        }
         self.claimed.held.extend(held.iter().cloned());
         held
     }
@@ -261,11 +267,14 @@ impl Round<'_> {
         for _ in 0..LOOKS_MAX {
             let Line { mut jobs, is_whole } = line;
             let is_limited = jobs.iter().any(|stored| stored.job.spec.rate_limit.is_some());
-            let count = i64::try_from(room(claims, trays)).unwrap_or(i64::MAX);
+            // Those of a tenant are all here, but for the first of their limits.
+            let behind = if self.tenant.is_some() { 1 } else { room(claims, trays) };
+            let count = i64::try_from(behind).unwrap_or(i64::MAX);
             all_seen &= limits.lay(desk, queue, &mut jobs, is_whole, count).await?;
+            let own = self.own(&jobs);
             self.lay(desk, queue, jobs).await?;
             let held = fill(trays, claims, queue, desk);
-            limits.hold_back(&held).await?;
+            limits.hold_back(desk, &held, &own).await?;
             let is_closed = held.iter().any(|held| held.key.limited_queue().is_some());
             let wanted = room(claims, trays);
             if !is_limited || is_whole || is_closed || wanted == 0 {
@@ -277,6 +286,13 @@ impl Round<'_> {
             ahead = (ahead * 2).min(AHEAD_MAX);
         }
         Ok(all_seen)
+    }
+
+    /// The jobs of the tenant that share limits.
+    fn own(&self, line: &[Numbered]) -> Vec<(JobId, LimitKey)> {
+        let Some(tenant) = self.tenant else { return Vec::new() };
+        let own = line.iter().map(|stored| &stored.job).filter(|job| tenant.owns(&job.spec.meta));
+        own.filter_map(|job| Some((job.id, job.spec.rate_limit.as_deref()?.key.clone()))).collect()
     }
 
     /// Lays jobs of a line on the desk, with whom they may let go or meet.

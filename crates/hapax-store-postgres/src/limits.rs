@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use hapax_core::limit::LimitKey;
-use hapax_core::{Job, QueueName, State};
+use hapax_core::{Job, JobId, QueueName, State};
 use hapax_store::desk::{Desk, Moved, Numbered};
 use hapax_store::{EntryKey, HeldBack, limit};
 use tokio_postgres::Statement;
@@ -169,11 +169,27 @@ impl LimitDesk<'_> {
         Ok(Some(true))
     }
 
-    /// Holds back those for whom there is no room.
-    pub(crate) async fn hold_back(&self, held: &[HeldBack]) -> Result<(), Fault> {
-        let own = held.iter().filter(|held| held.key.limited_queue().is_none());
+    /// Holds back those for whom there is no room: all behind the first of a limit; but of one that was looked at before its
+    /// turn only those of the same tenant (`own`), as the first may have other limits.
+    pub(crate) async fn hold_back(
+        &self,
+        desk: &Desk,
+        held: &[HeldBack],
+        own: &[(JobId, LimitKey)],
+    ) -> Result<(), Fault> {
+        let of_jobs = held.iter().filter(|held| held.key.limited_queue().is_none());
+        let (first, others): (Vec<&HeldBack>, Vec<&HeldBack>) =
+            of_jobs.partition(|held| own.is_empty() || desk.is_aside(&held.queue, &held.key));
+        let behind = |(_, key): &&(JobId, LimitKey)| others.iter().any(|held| held.key == *key);
+        let waits = |id: &JobId| desk.get(*id).is_some_and(|job| job.state() == State::Available);
+        let ids = own.iter().filter(behind).map(|(id, _)| *id).filter(waits);
+        let ids: Vec<uuid::Uuid> = ids.map(row::uuid).collect();
+        if !ids.is_empty() {
+            let statement = self.transaction.prepare(&self.engine.statements.hold_back_own).await?;
+            self.transaction.execute(&statement, &[&ids], "hold jobs of a tenant back").await?;
+        }
         let (queues, keys): (Vec<&str>, Vec<&str>) =
-            own.map(|held| (held.queue.as_str(), held.key.as_str())).unzip();
+            first.iter().map(|held| (held.queue.as_str(), held.key.as_str())).unzip();
         if keys.is_empty() {
             return Ok(());
         }

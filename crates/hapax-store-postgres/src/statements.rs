@@ -34,6 +34,7 @@ pub(crate) struct Statements {
     pub(crate) limit_active: String,
     pub(crate) queue_active: String,
     pub(crate) hold_back: String,
+    pub(crate) hold_back_own: String,
     pub(crate) let_in: String,
     pub(crate) limit_facts: String,
     pub(crate) limit_newest: String,
@@ -206,6 +207,7 @@ impl Statements {
                  FROM unnest($1::text[]) WITH ORDINALITY AS k (key, place) ORDER BY k.place"),
             queue_active: of("SELECT coalesce(sum(active), 0)::bigint FROM hapax.tallies WHERE queue = $1"),
             hold_back: of(include_str!("sql/hold_back.sql")),
+            hold_back_own: of("UPDATE hapax.jobs SET held = true WHERE id = ANY ($1::uuid[])"),
             let_in: of(include_str!("sql/let_in.sql")),
             limit_facts: of("SELECT (SELECT count(*) FROM hapax.jobs j WHERE j.limit_key = $1 \
                  AND j.limit_key IS NOT NULL AND j.state = 'active'), (SELECT count(*) FROM (SELECT 1 FROM hapax.jobs j \

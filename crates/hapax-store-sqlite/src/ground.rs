@@ -100,10 +100,6 @@ impl Ground for Tables<'_> {
         Ok(self.index.lines.active(key))
     }
 
-    fn set_aside(&mut self, queue: &QueueName, key: &LimitKey) {
-        self.index.lines.set_aside(queue, key);
-    }
-
     fn open(&mut self, key: &LimitKey) -> Result<(), Fault> {
         self.index.lines.open(key);
         key.limited_queue().into_iter().for_each(|queue| self.index.lines.call_all(queue));

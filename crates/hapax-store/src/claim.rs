@@ -1,7 +1,9 @@
 //! A worker's wish for jobs.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use hapax_core::limit::LimitKey;
 use hapax_core::{Job, LeaseToken, QueueName, Spec, TenantId, Timestamp, WorkerId};
 
 use crate::{Change, HeldBack};
@@ -70,6 +72,12 @@ impl Tray {
             self.expired += 1;
         }
     }
+}
+
+/// Whether a claim of a tenant may take a job, as far as limits are known that have no room for those before it.
+pub fn may_take(tenant: &TenantId, job: &Job, full: &BTreeSet<LimitKey>) -> bool {
+    let is_behind = job.spec.rate_limit.as_deref().is_some_and(|limit| full.contains(&limit.key));
+    !is_behind && tenant.owns(&job.spec.meta)
 }
 
 /// The bytes of a job that have no bound of their own.

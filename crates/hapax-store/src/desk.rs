@@ -121,6 +121,11 @@ impl Desk {
         self.contents.active_in_elsewhere.insert(queue.clone(), active);
     }
 
+    /// Whether a claim found no room for the first of those jobs of a queue here that share a rate limit.
+    pub fn is_aside(&self, queue: &QueueName, key: &LimitKey) -> bool {
+        self.contents.lines.is_aside(queue, key)
+    }
+
     /// Rate limits for which there may be room since the last call.
     pub fn take_opened(&mut self) -> BTreeSet<LimitKey> {
         std::mem::take(&mut self.contents.opened)

@@ -157,6 +157,13 @@ impl JointEdit {
         }))
     }
 
+    /// Changes any number of entries like this.
+    pub fn of_all(
+        edit: impl Fn(&[Option<Written>]) -> Result<Vec<Revision>, Refusal> + Send + Sync + 'static,
+    ) -> JointEdit {
+        JointEdit(Arc::new(edit))
+    }
+
     /// What becomes of them.
     pub fn apply(&self, before: &[Option<Written>]) -> Result<Vec<Revision>, Refusal> {
         (self.0)(before)

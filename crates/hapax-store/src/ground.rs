@@ -66,9 +66,6 @@ pub trait Ground {
     /// How many jobs run that share a rate limit.
     fn active(&mut self, key: &LimitKey) -> Result<u64, Self::Trouble>;
 
-    /// There is no room for jobs of a queue that share a rate limit.
-    fn set_aside(&mut self, queue: &QueueName, key: &LimitKey);
-
     /// There may be room again for jobs that share a rate limit.
     fn open(&mut self, key: &LimitKey) -> Result<(), Self::Trouble>;
 

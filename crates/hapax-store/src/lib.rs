@@ -34,7 +34,9 @@ mod weight;
 pub mod workflow;
 
 pub use answer::{ANSWER_BYTES_MAX, Answer, Change, Done, Growth};
-pub use claim::{CLAIM_BYTES_MAX, Claim, Claimed, EXPIRED_PER_CLAIM_MAX, TENANT_LOOK_MAX, Tray, bytes_of};
+pub use claim::{
+    CLAIM_BYTES_MAX, Claim, Claimed, EXPIRED_PER_CLAIM_MAX, TENANT_LOOK_MAX, Tray, bytes_of, may_take,
+};
 pub use cron::Tick;
 pub use entry::{Edit, Entry, EntryKey, EntryPage, EntryQuery, JointEdit, Register, Revision, Written};
 pub use error::StoreError;

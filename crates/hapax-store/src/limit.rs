@@ -70,15 +70,15 @@ fn in_the_way<G: Ground>(
 pub enum Room {
     /// It does.
     There,
-    /// Not for this job, nor for others of its queue that share its limit.
-    NotForIt,
+    /// Not for this job, nor for others of its queue that share this limit.
+    NotForIt(LimitKey),
     /// Not for any job of the queue.
     NotForAny,
     /// Not for this job, which does not wait for any: this happens to it instead.
     Never(Box<Event>),
 }
 
-/// Whether there is room for a job whose turn it is. If there is none and it waits, its line is set aside.
+/// Whether there is room for a job. If there is none and it waits, whoever asks sees to its line.
 pub fn room<G: Ground>(
     ground: &mut G,
     job: &Job,
@@ -94,13 +94,10 @@ pub fn room<G: Ground>(
     if let Some(instead) = own.and_then(|own| instead_of_waiting(own, &closed, now)) {
         return Ok(Room::Never(Box::new(instead)));
     }
-    if own.is_some() {
-        ground.set_aside(queue, &key);
-    }
     if let Some(until) = closed.until {
         look_again(ground, &key, until)?;
     }
-    let room = if own.is_some() { Room::NotForIt } else { Room::NotForAny };
+    let room = if own.is_some() { Room::NotForIt(key.clone()) } else { Room::NotForAny };
     held.push(HeldBack { job: job.id, kind: job.spec.kind.clone(), queue: queue.clone(), key, closed });
     Ok(room)
 }
@@ -170,17 +167,19 @@ pub fn close<G: Ground>(
     ground.put_entry(self::key(key), written(&memory, due_at.filter(|at| *at > now)))
 }
 
-/// An operator decides about a key, or takes that back: `decide` says how, from what is in force.
-pub fn decided(
-    decide: impl Fn(Option<Ruling>) -> Option<Ruling> + Send + Sync + 'static,
-    now: Timestamp,
-) -> Edit {
+/// An operator decides about a key, or takes that back.
+pub fn decided(ruling: Option<Ruling>, now: Timestamp) -> Edit {
+    edited(move |memory| memory.rule(ruling), now)
+}
+
+/// Changes what is known of a key, as it stands at that moment.
+pub fn edited(change: impl Fn(&mut Memory) + Send + Sync + 'static, now: Timestamp) -> Edit {
     Edit::new(move |before: Option<&Written>| {
         // What cannot be read is decided about as if nothing were known.
         let known = before.and_then(|written| record::read(&written.body).ok());
         let mut memory = known.unwrap_or_default();
         memory.forget(now);
-        memory.ruling = decide(memory.ruling);
+        change(&mut memory);
         memory.forget(now);
         Ok(written(&memory, None))
     })

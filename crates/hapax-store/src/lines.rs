@@ -6,7 +6,8 @@
 
 mod share;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::ops::Range;
 
 use hapax_core::QueueName;
@@ -66,6 +67,8 @@ struct Gate {
     active: u64,
     /// Queues in which its line is set aside.
     aside: BTreeSet<QueueName>,
+    /// Queues in which somebody behind the first was turned away.
+    turned_away: BTreeSet<QueueName>,
 }
 
 impl<P> Default for Lines<P> {
@@ -85,7 +88,9 @@ impl<P: Place> Lines<P> {
         self.move_in_line(before, after);
         let runs = |stand: Option<Stand<'_, P>>| stand.is_some_and(|stand| stand.is_active);
         if let Some(stand) = before.filter(|_| runs(before)) {
-            self.stop(stand, runs(after));
+            // One that runs on elsewhere makes room where it was.
+            let is_same = |after: Stand<'_, P>| after.queue == stand.queue && after.key == stand.key;
+            self.stop(stand, runs(after) && after.is_some_and(is_same));
         }
         if let Some(key) = after.filter(|_| runs(after)).and_then(|stand| stand.key) {
             self.gates.entry(key.clone()).or_default().active += 1;
@@ -154,6 +159,8 @@ impl<P: Place> Lines<P> {
                 }
                 if is_last {
                     self.queues.get_mut(stand.queue).map(|line| line.by_key.remove(key));
+                    self.gates.get_mut(key).map(|gate| gate.turned_away.remove(stand.queue));
+                    self.forget_gate(key);
                 } else if was_first {
                     *self.calls.entry(stand.queue.clone()).or_default() += 1;
                 }
@@ -177,7 +184,7 @@ impl<P: Place> Lines<P> {
 
     /// Another is the first of its limit in its priority.
     fn replace_head(&mut self, queue: &QueueName, key: &LimitKey, before: Option<P>, after: Option<P>) {
-        let is_aside = self.gates.get(key).is_some_and(|gate| gate.aside.contains(queue));
+        let is_aside = self.is_aside(queue, key);
         let Some(line) = self.queues.get_mut(queue) else { return };
         if let Some(before) = before {
             line.open.remove(&before);
@@ -203,7 +210,8 @@ impl<P: Place> Lines<P> {
     }
 
     fn forget_gate(&mut self, key: &LimitKey) {
-        if self.gates.get(key).is_some_and(|gate| gate.active == 0 && gate.aside.is_empty()) {
+        let is_over = |gate: &Gate| gate.active == 0 && gate.aside.is_empty() && gate.turned_away.is_empty();
+        if self.gates.get(key).is_some_and(is_over) {
             self.gates.remove(key);
         }
     }
@@ -211,11 +219,15 @@ impl<P: Place> Lines<P> {
     /// There may be room for jobs that share this limit.
     pub fn open(&mut self, key: &LimitKey) {
         let Some(gate) = self.gates.get_mut(key) else { return };
+        let turned_away = std::mem::take(&mut gate.turned_away);
         for queue in std::mem::take(&mut gate.aside) {
             let Some(line) = self.queues.get_mut(&queue) else { continue };
             if line.show(key) {
                 *self.calls.entry(queue).or_default() += 1;
             }
+        }
+        for queue in turned_away {
+            self.calls.entry(queue).or_insert(1);
         }
         self.forget_gate(key);
     }
@@ -230,6 +242,22 @@ impl<P: Place> Lines<P> {
             }
             self.gates.entry(key.clone()).or_default().aside.insert(queue.clone());
         }
+    }
+
+    /// There is no room for the job at that place, which was looked at before its turn. Its limits may be other than those
+    /// of the ones before it: only the first sets its line aside.
+    pub fn turn_away(&mut self, queue: &QueueName, key: &LimitKey, place: P) {
+        let same = self.queues.get(queue).and_then(|line| line.by_key.get(key));
+        if same.and_then(BTreeSet::first) == Some(&place) {
+            self.set_aside(queue, key);
+        } else {
+            self.gates.entry(key.clone()).or_default().turned_away.insert(queue.clone());
+        }
+    }
+
+    /// Whether jobs of this queue that share this limit are not looked at.
+    pub fn is_aside(&self, queue: &QueueName, key: &LimitKey) -> bool {
+        self.gates.get(key).is_some_and(|gate| gate.aside.contains(queue))
     }
 
     /// How many jobs that share this limit run.
@@ -271,6 +299,27 @@ impl<P: Place> Lines<P> {
         let mut first: Vec<P> = line.plain.iter().take(count).chain(limited.take(count)).copied().collect();
         first.sort_unstable();
         first.truncate(count);
+        first
+    }
+
+    /// The first jobs, next one first, whatever they share: for whoever does not take them in turn.
+    pub fn first_of_all(&self, queue: &QueueName, count: usize) -> Vec<P> {
+        let Some(line) = self.queues.get(queue) else { return Vec::new() };
+        let mut seen = HashSet::new();
+        // Who stands behind the first of so many limits is too far behind.
+        let open = line.open.values().filter(|key| seen.insert(*key)).take(count);
+        let limited = open.filter_map(|key| line.by_key.get(key));
+        let mut lines: Vec<_> = limited.chain([&line.plain]).map(|line| line.iter().copied()).collect();
+        let heads = lines.iter_mut().enumerate();
+        let mut heads: BinaryHeap<_> =
+            heads.filter_map(|(index, line)| Some(Reverse((line.next()?, index)))).collect();
+        let mut first = Vec::new();
+        while first.len() < count
+            && let Some(Reverse((place, index))) = heads.pop()
+        {
+            first.push(place);
+            heads.extend(lines[index].next().map(|next| Reverse((next, index))));
+        }
         first
     }
 

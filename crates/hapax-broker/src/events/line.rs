@@ -94,6 +94,16 @@ impl Line {
         held.readers.get(&number).is_some_and(|reader| reader.next == held.end() && !reader.is_unsure)
     }
 
+    /// Says that a reader knows everything up to the event of that number in the log, from elsewhere: nothing of that is
+    /// lost on it.
+    pub(super) fn skip_to(&self, number: u64, seq: u64) {
+        let held = &mut *self.held();
+        let known = held.events.partition_point(|event| event.seq <= seq);
+        let Some(reader) = held.readers.get_mut(&number) else { return };
+        reader.next = reader.next.max(held.first + known as u64);
+        (reader.lost_from, reader.is_unsure) = (None, false);
+    }
+
     /// What a reader has not read yet, at most so many events, and what it will never read.
     pub(super) fn read(&self, number: u64, max: usize) -> (Option<Lost>, Vec<Arc<JobEvent>>) {
         let held = &mut *self.held();

@@ -152,6 +152,10 @@ impl Subscription {
             }
         }
         self.is_replaying = seen == REPLAY_SCAN_MAX;
+        if !self.is_replaying {
+            // While the log is locked, which forgets nothing meanwhile that was not told here.
+            self.seat.line.skip_to(self.seat.number, self.known.known_wholly());
+        }
     }
 
     /// Adds what an event tells, as far as the listener does not know it.

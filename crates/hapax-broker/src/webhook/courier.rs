@@ -182,7 +182,8 @@ impl Courier {
         let Some(id) = self.of_task.remove(&task) else { return };
         let standing = match next {
             Ok(Next::Mail) => Standing::Idle,
-            Ok(Next::At(at)) => Standing::Until(at),
+            // What it waits for may be gone by then: thrown away, or sent by another server.
+            Ok(Next::At(at)) => Standing::Until(at.min(self.broker.now() + LOOK_ALONE)),
             Err(error) => {
                 tracing::warn!(subscription = %id, %error, "webhooks wait for the store");
                 Standing::Until(self.broker.now() + AFTER_TROUBLE)

@@ -49,8 +49,11 @@ impl Round {
     /// Sends what waits.
     pub(super) async fn run(self) -> Result<Next, Error> {
         let store = &self.broker.shared.store;
-        if store.entries(on_shelf(self.id, Shelf::Pending, None, 1)).await?.entries.is_empty() {
-            return Ok(Next::Mail);
+        let waiting = store.entries(on_shelf(self.id, Shelf::Pending, None, 1)).await?.entries;
+        let Some(first) = waiting.first() else { return Ok(Next::Mail) };
+        // Looked at often, and written down by nobody.
+        if let Some(at) = read_delivery(first).and_then(|first| due_later(&first, self.broker.now())) {
+            return Ok(Next::At(at));
         }
         let Some(mut courier) = self.take_charge().await? else { return Ok(Next::Mail) };
         self.broker.trim(self.id).await?;
@@ -89,10 +92,8 @@ impl Round {
     /// Sends one, unless its time has not come. Says when to go on, if not at once.
     async fn send(&self, delivery: &Delivery, courier: &mut Courier) -> Result<Option<Next>, Error> {
         let now = self.broker.now();
-        if let Step::Pending { next_at } = delivery.step
-            && next_at > now
-        {
-            return Ok(Some(Next::At(next_at)));
+        if let Some(at) = due_later(delivery, now) {
+            return Ok(Some(Next::At(at)));
         }
         if let Some(at) = courier.circuit.probe_at.filter(|at| *at > now) {
             return Ok(Some(Next::At(at)));
@@ -206,6 +207,14 @@ impl Round {
         let [Some(entry), Some(_)] = &entries[..] else { return Ok(None) };
         let courier = courier::read(&entry.written.body).ok();
         Ok(courier.filter(|courier| courier.sender.is_some_and(|(sender, _)| sender == mark)))
+    }
+}
+
+/// When a delivery is to be sent whose time has not come.
+fn due_later(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
+    match delivery.step {
+        Step::Pending { next_at } => Some(next_at).filter(|at| *at > now),
+        Step::Delivered { .. } | Step::Dead { .. } => None,
     }
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hapax_core::webhook::{
-    Delivery, DeliveryId, Endpoint, Pattern, Reach, Response, Secret, Sequence, Subscription, SubscriptionId,
+    Delivery, DeliveryId, Endpoint, Pattern, Reach, Response, Secret, Sequence, Step, Subscription,
+    SubscriptionId,
 };
 use hapax_core::{JobType, Json, QueueName, Timestamp};
 use hapax_store::record::courier::{self, Courier};
 use hapax_store::record::webhook as record;
-use hapax_store::webhook::{Shelf, courier_key, key, on_shelf, written};
+use hapax_store::webhook::{Shelf, courier_key, key, on_shelf, read_delivery, written};
 use hapax_store::{Action, Edit, Entry, EntryQuery, Register, StoreError, Written};
 
 use super::OUTBOX_MAX;
@@ -62,6 +63,16 @@ pub struct SubscriptionView {
     pub courier: Courier,
     /// How many deliveries wait.
     pub pending: u64,
+    /// When the first of them may be sent.
+    pub first_at: Option<Timestamp>,
+}
+
+impl SubscriptionView {
+    /// When a subscription is tried again that is left in peace: not before the first delivery may be sent.
+    pub fn next_probe_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let probe_at = self.courier.circuit.probe_at?;
+        Some(probe_at.max(self.first_at.unwrap_or(probe_at))).filter(|at| *at > now)
+    }
 }
 
 /// Subscriptions in the order in which they were made.
@@ -175,8 +186,12 @@ impl Broker {
         let entry = store.entry(key(id)).await?.ok_or_else(|| key(id).missing())?;
         let subscription = readable(&entry)?;
         let courier = self.courier(id).await?;
-        let pending = store.entries(on_shelf(id, Shelf::Pending, None, 1)).await?.total;
-        Ok(SubscriptionView { subscription, courier, pending })
+        let waiting = store.entries(on_shelf(id, Shelf::Pending, None, 1)).await?;
+        let first_at = waiting.entries.first().and_then(read_delivery).and_then(|first| match first.step {
+            Step::Pending { next_at } => Some(next_at),
+            Step::Delivered { .. } | Step::Dead { .. } => None,
+        });
+        Ok(SubscriptionView { subscription, courier, pending: waiting.total, first_at })
     }
 
     /// Subscriptions in the order in which they were made.

@@ -6,7 +6,7 @@ use hapax_core::webhook::SubscriptionId;
 use hapax_store::webhook::{
     Shelf, after_subscription, courier_key, key, of_subscription, on_shelf, parse_delivery,
 };
-use hapax_store::{Action, Entry, EntryKey, EntryPage, EntryQuery, Register};
+use hapax_store::{Action, Entry, EntryKey, EntryPage, EntryQuery, JointEdit, Register};
 
 use super::delivery::{courier_edit, remove};
 use super::{DELIVERIES_DEAD_KEPT, DELIVERIES_KEPT, OUTBOX_MAX};
@@ -16,21 +16,34 @@ use crate::{Broker, Error};
 const BATCH: usize = 500;
 
 impl Broker {
-    /// Throws the oldest deliveries of a subscription away that are too many, and counts them in the same commit.
+    /// Throws the oldest deliveries of a subscription away that are too many, and counts them.
     pub(super) async fn trim(&self, id: SubscriptionId) -> Result<(), Error> {
         loop {
             let page = self.shared.store.entries(on_shelf(id, Shelf::Pending, None, BATCH)).await?;
             let Some(surplus) = surplus(&page, OUTBOX_MAX) else { return Ok(()) };
-            let count = surplus.len() as u64;
-            let counted = courier_edit(move |courier| courier.dropped += count);
-            let mut actions = vec![Action::Edit { key: courier_key(id), edit: counted }];
-            actions.extend(removals(surplus));
-            self.commit(self.now(), actions).await?;
+            self.throw_away(id, surplus).await?;
+            let count = surplus.len();
             tracing::warn!(
                 subscription = %id,
                 "more than {OUTBOX_MAX} deliveries wait; the {count} oldest were thrown away"
             );
         }
+    }
+
+    /// Counts in the same step those that no other server has thrown away or sent meanwhile.
+    pub(super) async fn throw_away(&self, id: SubscriptionId, surplus: &[Entry]) -> Result<(), Error> {
+        let keys = [courier_key(id)].into_iter().chain(surplus.iter().map(|entry| entry.key.clone()));
+        let edit = JointEdit::of_all(|before| {
+            let (courier, deliveries) = before.split_first().unzip();
+            let there = deliveries.unwrap_or_default().iter().flatten().count() as u64;
+            let counted = courier_edit(move |courier| courier.dropped += there);
+            let mut after = vec![None; before.len()];
+            if let Some(first) = after.first_mut() {
+                *first = counted.apply(courier.and_then(Option::as_ref))?;
+            }
+            Ok(after)
+        });
+        self.edit_together(self.now(), keys.collect(), edit).await.map(drop)
     }
 
     /// Forgets the oldest deliveries that arrived or were given up.

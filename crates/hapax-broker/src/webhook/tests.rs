@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hapax_core::webhook::{Endpoint, Pattern, Reach, Response, Subscription};
 use hapax_core::{Rules, Timestamp};
-use hapax_store::webhook::Shelf;
+use hapax_store::webhook::{Shelf, on_shelf};
 use hapax_store::{MemoryStore, Store};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -254,6 +254,65 @@ async fn an_endpoint_that_wants_nothing_is_left_in_peace_after_five_and_tried_no
     pass(Duration::from_hours(1)).await;
     assert_eq!(rig.times(), [0, 0, 0, 0, 0, 60, 180, 420, 420, 420], "probes after 1, 2 and 4 minutes");
     assert_eq!(rig.pending(&subscription).await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_left_in_peace_says_when_it_is_tried_again_also_if_its_first_delivery_waits_longer() {
+    let rig = rig(&[500; 8], Duration::ZERO);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    let fifth = 750 + 3600;
+    pass(Duration::from_secs(fifth + 1)).await;
+    let view = rig.broker.subscription(subscription.id).await.unwrap();
+    let sixth = Timestamp::from_millis(START) + Duration::from_secs(fifth + 4 * 3600);
+    assert_eq!((rig.times().len(), view.next_probe_at(rig.broker.now())), (5, Some(sixth)));
+    pass(Duration::from_mins(10)).await;
+    let view = rig.broker.subscription(subscription.id).await.unwrap();
+    assert_eq!((rig.times().len(), view.next_probe_at(rig.broker.now())), (5, Some(sixth)));
+    pass(Duration::from_hours(4)).await;
+    assert_eq!(rig.times().last(), Some(&(fifth + 4 * 3600)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_delivery_that_is_thrown_away_goes_on_with_the_next_one() {
+    let rig = rig(&[503; 3], Duration::ZERO);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    // Three attempts, and ten minutes until the fourth.
+    pass(Duration::from_secs(160)).await;
+    rig.broker.enqueue_all(vec![draft(); OUTBOX_MAX], "request", None).await.unwrap();
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(rig.broker.subscription(subscription.id).await.unwrap().courier.dropped, 1);
+    assert_eq!(rig.sent().len(), 3 + OUTBOX_MAX);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_delivery_that_another_server_has_sent_goes_on_with_the_next_one() {
+    let rig = rig(&[503; 3], Duration::ZERO);
+    rig.store.shared.store(true, Ordering::Relaxed);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    pass(Duration::from_secs(160)).await;
+    // Nobody tells this server of it.
+    rig.broker.forget_deliveries(subscription.id).await.unwrap();
+    rig.enqueue(1).await;
+    pass(Duration::from_mins(1)).await;
+    assert_eq!((rig.times().len(), rig.pending(&subscription).await), (4, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_several_servers_throw_away_at_once_is_counted_once() {
+    let rig = rig(&[], Duration::ZERO);
+    let subscription = rig.subscribe(&["job.*"]).await;
+    rig.enqueue(4).await;
+    let seen = rig.store.entries(on_shelf(subscription.id, Shelf::Pending, None, 3)).await.unwrap().entries;
+    rig.broker.throw_away(subscription.id, &seen[..2]).await.unwrap();
+    rig.broker.throw_away(subscription.id, &seen).await.unwrap();
+    let view = rig.broker.subscription(subscription.id).await.unwrap();
+    assert_eq!((view.courier.dropped, view.pending), (3, 1));
 }
 
 #[tokio::test(start_paused = true)]

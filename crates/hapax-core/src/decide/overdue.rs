@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{attempt_failed, give_up};
+use crate::failure::Farewell;
 use crate::{Cause, Chance, Exhaustion, Job, Lease, Overrun, Phase, Timestamp, WorkerError, due};
 
 /// What ends a running attempt: of several things, the one that came first.
@@ -40,8 +41,7 @@ pub(super) fn come_too_late(job: &mut Job, now: Timestamp) {
 /// Too late to start it, and its history says so. If its last lease ran out, the holder may still complete it.
 fn expire(job: &mut Job, now: Timestamp) {
     let deadline = job.spec.expires_at.as_ref().map_or("", |given| &given.text);
-    let message = format!("nobody started it before it expired at {deadline}");
-    job.history.push(job.attempt, WorkerError::of_server("expired", message), now);
+    job.history.push(job.attempt, Farewell::Expired.error(deadline), now);
     let cause = lapsed_lease(job).map_or(Cause::Expired, Cause::LeaseExpired);
     give_up(job, cause, Exhaustion::Discard, now);
 }
@@ -49,8 +49,8 @@ fn expire(job: &mut Job, now: Timestamp) {
 /// Nobody started it within the time that it may wait.
 fn outwait(job: &mut Job, now: Timestamp) {
     let limit = job.spec.limits.enqueue.unwrap_or_default();
-    let message = format!("nobody started it within {} seconds", limit.as_secs());
-    job.history.push(job.attempt, WorkerError::of_server("enqueue_ttl_expired", message), now);
+    let error = Farewell::Outwaited.error(format_args!("{} seconds", limit.as_secs()));
+    job.history.push(job.attempt, error, now);
     job.history.note_overrun(Overrun { limit, elapsed: now.since(job.limits_count_from()) });
     give_up(job, Cause::Expired, Exhaustion::Discard, now);
 }
@@ -58,8 +58,8 @@ fn outwait(job: &mut Job, now: Timestamp) {
 /// It is over, whatever attempts were left.
 pub(super) fn exceed_total(job: &mut Job, now: Timestamp) {
     let limit = job.spec.limits.total.unwrap_or_default();
-    let message = format!("it cannot be done within {} seconds over all attempts", limit.as_secs());
-    job.history.push(job.attempt, WorkerError::of_server("total_timeout", message), now);
+    let error = Farewell::Total.error(format_args!("{} seconds over all attempts", limit.as_secs()));
+    job.history.push(job.attempt, error, now);
     job.history.note_overrun(Overrun { limit, elapsed: now.since(job.limits_count_from()) });
     let cause = lapsed_lease(job).map_or(Cause::Failed, Cause::LeaseExpired);
     give_up(job, cause, job.spec.retry.on_exhaustion, now);

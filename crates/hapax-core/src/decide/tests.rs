@@ -1,5 +1,6 @@
 //! What each event does in each state: the whole table, then the facts behind its cells.
 
+mod attempts;
 mod operator;
 
 use std::fmt::Write as _;

@@ -17,6 +17,8 @@ pub struct Memory {
     pub closed_until: Option<Timestamp>,
     /// What an operator decided.
     pub ruling: Option<Ruling>,
+    /// How many may run at a time by the configuration of the queue whose key it is. It stays when a ruling expires.
+    pub configured: Option<u32>,
 }
 
 /// What an operator decided about a key; it takes the place of what jobs say.
@@ -37,10 +39,38 @@ impl Ruling {
 impl Memory {
     /// The figures that count for a job with these.
     pub fn in_force(&self, own: Limits, now: Timestamp) -> Limits {
+        self.decided(now).map_or(own, |decided| decided.limits.or(own))
+    }
+
+    /// What was decided, by a ruling or by a configuration.
+    pub fn decided(&self, now: Timestamp) -> Option<Ruling> {
+        let lasting = Limits { concurrency: self.configured, ..Limits::default() };
         match self.ruling.filter(|ruling| ruling.is_in_force(now)) {
-            Some(ruling) => ruling.limits.or(own),
-            None => own,
+            Some(Ruling { limits, expires_at }) => Some(Ruling { limits: limits.or(lasting), expires_at }),
+            None => self.configured.map(|_| Ruling { limits: lasting, expires_at: None }),
         }
+    }
+
+    /// An operator decides, in the place of what was decided before, or takes all of it back.
+    pub fn rule(&mut self, ruling: Option<Ruling>) {
+        self.configured = match ruling {
+            None => None,
+            Some(Ruling { expires_at: Some(_), .. }) => self.configured,
+            // What is to stay is the figure of the configuration, if that has one.
+            Some(Ruling { limits, expires_at: None }) => {
+                self.configured.map(|before| limits.concurrency.unwrap_or(before))
+            }
+        };
+        self.ruling = ruling;
+    }
+
+    /// The configuration of a queue says how many may run at a time, from now on and until it says something else.
+    pub fn configure(&mut self, concurrency: Option<u32>) {
+        self.configured = concurrency;
+        if let Some(ruling) = &mut self.ruling {
+            ruling.limits.concurrency = None;
+        }
+        self.ruling = self.ruling.filter(|ruling| !ruling.limits.is_empty());
     }
 
     /// A job with these limits starts.
@@ -71,7 +101,7 @@ impl Memory {
     /// When it changes by itself.
     pub fn next_due(&self) -> Option<Timestamp> {
         let expires_at = self.ruling.and_then(|ruling| ruling.expires_at);
-        let end = self.starts.end().filter(|_| self.ruling.is_none());
+        let end = self.starts.end().filter(|_| self.ruling.is_none() && self.configured.is_none());
         self.closed_until.into_iter().chain(expires_at).chain(end).min()
     }
 }

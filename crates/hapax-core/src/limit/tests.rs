@@ -96,6 +96,30 @@ fn what_an_operator_decided_goes_before_what_jobs_say_for_as_long_as_it_holds() 
 }
 
 #[test]
+fn what_a_configuration_says_holds_below_rulings_and_after_them() {
+    let ruling = |limits, end: Option<i64>| Some(Ruling { limits, expires_at: end.map(at) });
+    let mut memory = Memory::default();
+    memory.rule(ruling(concurrency(9).or(rate(1, 1)), Some(100)));
+    memory.configure(Some(5));
+    assert_eq!(memory.in_force(Limits::default(), at(0)), concurrency(5).or(rate(1, 1)), "from now on");
+    assert_eq!(memory.in_force(rate(2, 2), at(100)), concurrency(5).or(rate(2, 2)), "and for ever");
+    memory.forget(at(100));
+    assert_eq!((memory.ruling, memory.next_due()), (None, None));
+    assert!(!memory.is_empty());
+    memory.rule(ruling(concurrency(2), Some(200)));
+    assert_eq!(memory.in_force(Limits::default(), at(150)), concurrency(2));
+    assert_eq!(memory.in_force(Limits::default(), at(200)), concurrency(5));
+    memory.rule(ruling(rate(1, 1), None));
+    assert_eq!(memory.in_force(Limits::default(), at(0)), concurrency(5).or(rate(1, 1)));
+    memory.rule(ruling(concurrency(7), None));
+    assert_eq!((memory.configured, memory.in_force(Limits::default(), at(0))), (Some(7), concurrency(7)));
+    memory.rule(None);
+    assert!(memory.is_empty(), "all is taken back");
+    memory.configure(None);
+    assert_eq!(memory.decided(at(0)), None);
+}
+
+#[test]
 fn a_worker_can_close_a_key_but_not_for_ever() {
     let mut memory = Memory::default();
     memory.close(Timestamp::MAX, at(0));

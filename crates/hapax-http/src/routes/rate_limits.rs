@@ -59,7 +59,9 @@ pub(crate) async fn decide_queue(call: Call) -> Result<Reply, Problem> {
         from_wire::limit_ruling(&body, call.broker().now())?
     };
     call.broker().decide_limit(LimitKey::of_queue(&queue), Some(ruling)).await?;
-    Ok(Reply::ok(limit::of_queue(queue.as_str(), Some(&ruling))))
+    // The configuration of the queue may have something to say besides.
+    let ruling = call.broker().queue_limit(&queue).await?;
+    Ok(Reply::ok(limit::of_queue(queue.as_str(), ruling.as_ref())))
 }
 
 /// `DELETE /ojs/v1/admin/queues/{name}/rate-limit`: the queue has no limit of its own.

@@ -9,10 +9,6 @@ use hapax_wire::writer::{self, Object};
 
 use crate::from_wire::Listing;
 
-/// Errors that say why a job was given up while nobody ran it.
-const NOT_OF_AN_ATTEMPT: &[&str] =
-    &["expired", "enqueue_ttl_expired", "total_timeout", "overflow", "rate_limited", "queue_deleted"];
-
 /// One thing that happened.
 struct Happened<'j> {
     at: Timestamp,
@@ -96,7 +92,7 @@ fn happened(job: &Job) -> Vec<Happened<'_>> {
     add(job.activated_at, Fact::Activated);
     add(job.enqueued_at, Fact::Available);
     add(job.started_at, Fact::Started);
-    for failure in job.history.entries().iter().filter(|failure| is_of_an_attempt(failure)) {
+    for failure in job.failed_attempts() {
         add(Some(failure.occurred_at), Fact::Failed(failure));
     }
     // The end of a job completes its progress, which is no report.
@@ -119,10 +115,6 @@ fn happened(job: &Job) -> Vec<Happened<'_>> {
     // Stable: what happened in one moment stays in the order of a life.
     all.sort_by_key(|happened| happened.at);
     all
-}
-
-fn is_of_an_attempt(failure: &Failure) -> bool {
-    !(failure.kind == failure.code && NOT_OF_AN_ATTEMPT.contains(&&*failure.kind))
 }
 
 /// What happened to the job and is not kept.

@@ -52,10 +52,10 @@ fn members(o: &mut Object<'_>, facts: &LimitFacts, now: Timestamp) {
     o.number("active_count", active);
     o.number("waiting_count", available);
     o.moment_if("closed_until", memory.closed_until.filter(|until| *until > now));
-    if let Some(Ruling { limits, expires_at }) = &memory.ruling {
+    if let Some(Ruling { limits, expires_at }) = memory.decided(now) {
         o.object("override", |o| {
-            rate_limit::figures(o, *limits);
-            o.moment_if("expires_at", *expires_at);
+            rate_limit::figures(o, limits);
+            o.moment_if("expires_at", expires_at);
         });
     }
     if let Some(newest) = newest {

@@ -33,10 +33,9 @@ pub(crate) fn one(subscription: &Subscription) -> Vec<u8> {
 
 /// A subscription, and how its deliveries go.
 pub(crate) fn shown(view: &SubscriptionView, now: Timestamp) -> Vec<u8> {
-    let SubscriptionView { subscription, courier, pending } = view;
     wrapped(|o| {
-        members(o, subscription);
-        delivery_members(o, subscription, courier, *pending, now);
+        members(o, &view.subscription);
+        delivery_members(o, view, now);
     })
 }
 
@@ -151,19 +150,14 @@ fn members(o: &mut Object<'_>, subscription: &Subscription) {
     o.moment("updated_at", *updated_at);
 }
 
-fn delivery_members(
-    o: &mut Object<'_>,
-    subscription: &Subscription,
-    courier: &Courier,
-    pending: u64,
-    now: Timestamp,
-) {
+fn delivery_members(o: &mut Object<'_>, view: &SubscriptionView, now: Timestamp) {
+    let SubscriptionView { subscription, courier, pending, first_at: _ } = view;
     let Courier { circuit, dropped, sender: _ } = courier;
-    let is_open = circuit.is_open(now);
+    let next_probe_at = view.next_probe_at(now);
     o.object("deliveries", |o| {
         o.word(
             "status",
-            match (subscription.active, is_open) {
+            match (subscription.active, next_probe_at.is_some()) {
                 (false, _) => "inactive",
                 (true, true) => "paused",
                 (true, false) => "active",
@@ -173,7 +167,7 @@ fn delivery_members(
         o.number("pending_limit", OUTBOX_MAX);
         o.number("dropped", dropped);
         o.number("failures_in_a_row", circuit.failures);
-        o.moment_if("next_probe_at", circuit.probe_at.filter(|_| is_open));
+        o.moment_if("next_probe_at", next_probe_at);
     });
 }
 

@@ -146,3 +146,54 @@ fn whoever_shares_fairly_joins_the_front_of_its_priority() {
     assert_eq!(fair(&lines, "a", 108), 7, "of its key it is the last");
     assert_eq!(fair(&lines, "b", 104), 4, "of those before it there is no front");
 }
+
+#[test]
+fn one_that_runs_on_elsewhere_makes_room_where_it_was() {
+    let mut lines = lines(&[(1, Some("a")), (2, Some("a"))]);
+    start(&mut lines, 1, Some("a"));
+    lines.set_aside(&mail(), &key("a"));
+    let (mail, other, a, b) = (mail(), QueueName::parse("other").unwrap(), key("a"), key("b"));
+    let runs = Stand { queue: &mail, key: Some(&a), place: None, is_active: true };
+    lines.replace(Some(runs), Some(runs));
+    assert_eq!(next(&lines), None, "whoever stays where it is makes none");
+    lines.replace(Some(runs), Some(Stand { queue: &other, key: Some(&b), ..runs }));
+    assert_eq!(next(&lines), Some(2));
+    assert_eq!((lines.active(&a), lines.active(&b)), (0, 1));
+}
+
+#[test]
+fn whoever_looks_past_the_first_sees_all_for_whom_there_may_be_room() {
+    let mut lines = lines(&[
+        (101, Some("a")),
+        (2, Some("a")),
+        (3, Some("a")),
+        (4, None),
+        (102, Some("b")),
+        (103, Some("a")),
+        (104, None),
+        (5, Some("c")),
+    ]);
+    lines.set_aside(&mail(), &key("c"));
+    assert_eq!(lines.first_of_all(&mail(), 9), [2, 3, 4, 101, 102, 103, 104]);
+    assert_eq!(lines.first_of_all(&mail(), 5), [2, 3, 4, 101, 102]);
+    assert!(lines.first_of_all(&mail(), 0).is_empty());
+}
+
+#[test]
+fn whoever_is_turned_away_behind_the_first_is_called_and_closes_nothing() {
+    let mut lines = lines(&[(1, Some("a")), (2, Some("a")), (3, Some("a"))]);
+    start(&mut lines, 1, Some("a"));
+    lines.turn_away(&mail(), &key("a"), 3);
+    assert_eq!(next(&lines), Some(2));
+    lines.take_calls();
+    end(&mut lines, Some("a"));
+    assert_eq!(lines.take_calls().get(&mail()), Some(&1));
+    lines.turn_away(&mail(), &key("a"), 2);
+    assert_eq!(next(&lines), None, "the first closes it");
+    lines.turn_away(&mail(), &key("a"), 3);
+    for place in [2, 3] {
+        start(&mut lines, place, Some("a"));
+        end(&mut lines, Some("a"));
+    }
+    assert!(lines.queues.is_empty() && lines.gates.is_empty());
+}

@@ -1,25 +1,35 @@
 //! Handing out jobs, and letting time pass.
 
-use hapax_core::{Chance, Event, Job, QueueName, TenantId, Timestamp};
+use std::collections::BTreeSet;
 
-use super::contents::{Contents, Seq};
+use hapax_core::{Chance, Event, Job, QueueName, Timestamp};
+
+use super::contents::{Contents, Place, Seq};
 use super::ground::readable;
 use crate::limit::{self, Room};
-use crate::{Advance, Claim, Claimed, TENANT_LOOK_MAX, Tray, fall_due, workflow};
+use crate::{Advance, Claim, Claimed, TENANT_LOOK_MAX, Tray, fall_due, may_take, workflow};
 
 impl Contents {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Claimed {
         let mut claimed = Claimed::default();
         let mut tray = Tray::default();
         for queue in &claim.queues {
-            // Those of a tenant are looked up before the first is taken; the line of all is as it is after the last.
-            let mut own = claim.tenant.as_ref().map(|tenant| self.own_in_line(queue, tenant).into_iter());
+            // For a tenant the line is looked at before the first is taken; for all it is as it is after the last.
+            let mut ahead = claim.tenant.as_ref().map(|_| self.first_in_line(queue).into_iter());
+            // Limits that have no room for the tenant's first job behind them.
+            let mut full = BTreeSet::new();
             while tray.has_room(claim) {
-                let next = match &mut own {
-                    Some(own) => own.next(),
-                    None => self.next_in_line(queue).cloned(),
+                let next = match &mut ahead {
+                    Some(ahead) => ahead.next(),
+                    None => self.next_in_line(queue),
                 };
-                let Some(job) = next else { break };
+                let Some((place, job)) = next.and_then(|place| Some((place, self.at(place.2)?.clone())))
+                else {
+                    break;
+                };
+                if claim.tenant.as_ref().is_some_and(|tenant| !may_take(tenant, &job, &full)) {
+                    continue;
+                }
                 let (id, fence) = (job.id, job.fence);
                 let mut event = Event::Claim {
                     worker: claim.worker.clone(),
@@ -28,7 +38,15 @@ impl Contents {
                 };
                 match readable(limit::room(self, &job, claim.now, &mut claimed.held)) {
                     Room::There => {}
-                    Room::NotForIt => continue,
+                    Room::NotForIt(key) if claim.tenant.is_some() => {
+                        self.lines.turn_away(queue, &key, place);
+                        full.insert(key);
+                        continue;
+                    }
+                    Room::NotForIt(key) => {
+                        self.lines.set_aside(queue, &key);
+                        continue;
+                    }
                     Room::NotForAny => break,
                     Room::Never(instead) => event = *instead,
                 }
@@ -44,24 +62,23 @@ impl Contents {
         claimed
     }
 
-    fn next_in_line(&self, queue: &QueueName) -> Option<&Job> {
+    fn next_in_line(&self, queue: &QueueName) -> Option<Place> {
         self.queues.get(queue).filter(|queue| !queue.paused)?;
         if self.not_to_claim.is_empty() {
-            let (_, _, seq) = self.lines.first(queue)?;
-            return self.at(seq);
+            return self.lines.first(queue);
         }
         let few = self.lines.first_few(queue, self.not_to_claim.len() + 1).into_iter();
-        let (_, _, seq) = few.into_iter().find(|(_, _, seq)| !self.not_to_claim.contains(seq))?;
-        self.at(seq)
+        few.into_iter().find(|(_, _, seq)| !self.not_to_claim.contains(seq))
     }
 
-    fn own_in_line(&self, queue: &QueueName, tenant: &TenantId) -> Vec<Job> {
+    /// Where a tenant looks for its jobs.
+    fn first_in_line(&self, queue: &QueueName) -> Vec<Place> {
         if self.queues.get(queue).is_none_or(|queue| queue.paused) {
             return Vec::new();
         }
-        let first = self.lines.first_few(queue, TENANT_LOOK_MAX);
-        let first = first.into_iter().filter_map(|(_, _, seq)| self.at(seq));
-        first.filter(|job| tenant.owns(&job.spec.meta)).cloned().collect()
+        let mut first = self.lines.first_of_all(queue, TENANT_LOOK_MAX);
+        first.retain(|(_, _, seq)| !self.not_to_claim.contains(seq));
+        first
     }
 
     /// Each due job takes one step, so nothing can go round in circles here: a job that is due again at once

@@ -121,10 +121,6 @@ impl Ground for Contents {
         Ok(self.active_of(key))
     }
 
-    fn set_aside(&mut self, queue: &QueueName, key: &LimitKey) {
-        self.lines.set_aside(queue, key);
-    }
-
     fn open(&mut self, key: &LimitKey) -> Result<(), Unreadable> {
         self.opened.insert(key.clone());
         self.lines.open(key);

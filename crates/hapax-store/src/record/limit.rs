@@ -53,6 +53,8 @@ struct MemoryRecord {
     ruling: Option<LimitsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ruling_ends: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configured: Option<u32>,
 }
 
 pub(super) fn write_policy(limit: &RateLimit) -> LimitRecord<'_> {
@@ -91,7 +93,8 @@ fn read_limits(record: &LimitsRecord) -> Result<Limits, Unreadable> {
 
 /// The text of what is remembered.
 pub fn write(memory: &Memory) -> String {
-    let Memory { starts: Starts { spans, counted_for, last, apart }, closed_until, ruling } = memory;
+    let Memory { starts: Starts { spans, counted_for, last, apart }, closed_until, ruling, configured } =
+        memory;
     let mut before = 0;
     let mut written = Vec::with_capacity(spans.len());
     for Span { first, last, count } in spans {
@@ -106,12 +109,13 @@ pub fn write(memory: &Memory) -> String {
         closed_until: closed_until.map(Timestamp::millis),
         ruling: ruling.map(|ruling| write_limits(ruling.limits)),
         ruling_ends: ruling.and_then(|ruling| ruling.expires_at).map(Timestamp::millis),
+        configured: *configured,
     })
 }
 
 /// What the text says.
 pub fn read(text: &str) -> Result<Memory, Unreadable> {
-    let MemoryRecord { starts, counted_ms, last, apart_ms, closed_until, ruling, ruling_ends } =
+    let MemoryRecord { starts, counted_ms, last, apart_ms, closed_until, ruling, ruling_ends, configured } =
         serde_json::from_str(text)?;
     let mut before = 0_i64;
     let mut spans = Vec::with_capacity(starts.len());
@@ -131,6 +135,7 @@ pub fn read(text: &str) -> Result<Memory, Unreadable> {
         },
         closed_until: moment(closed_until),
         ruling: limits.map(|limits| Ruling { limits, expires_at: moment(ruling_ends) }),
+        configured,
     })
 }
 
@@ -152,6 +157,7 @@ mod tests {
         memory.ruling = Some(Ruling { limits, expires_at: Some(Timestamp::from_millis(1000)) });
         assert_eq!(read(&write(&memory)).unwrap(), memory);
         memory.ruling = Some(Ruling { limits: Limits::default(), expires_at: None });
+        memory.configured = Some(0);
         assert_eq!(read(&write(&memory)).unwrap(), memory);
         assert_eq!((write(&Memory::default()), read("{}").unwrap()), ("{}".to_owned(), Memory::default()));
     }

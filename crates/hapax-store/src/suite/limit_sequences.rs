@@ -193,7 +193,7 @@ impl Player {
     }
 
     fn decide(&mut self, key: &LimitKey, ruling: Option<Ruling>) -> Check {
-        self.act(Action::Edit { key: limit::key(key), edit: limit::decided(move |_| ruling, self.now) })
+        self.act(Action::Edit { key: limit::key(key), edit: limit::decided(ruling, self.now) })
     }
 
     /// That time made room may be noticed by the next advance only.

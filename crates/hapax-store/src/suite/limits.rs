@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use hapax_core::limit::{LimitKey, Limits, OnLimit, Pace, Ruling, Strategy, Window};
+use hapax_core::unique::{Field, Replacement};
 use hapax_core::workflow::{Shape, WorkflowState};
 use hapax_core::{Bound, Event, Job, JobId, Overflow, Phase, SpecPatch, State, Timestamp};
 
 use super::bench::{ALL, Bench, HOUR, INSTANT, MINUTE, SECOND, error, holder_of};
-use super::draft::{Draft, plain, queue};
+use super::draft::{Draft, plain, queue, unique};
 use super::wait;
 use crate::limit::{self, POSTPONED_FOR};
 use crate::{Action, Done, HeldBack, LimitFacts, LimitQuery};
@@ -33,7 +34,7 @@ fn many(bench: &mut Bench, count: usize, draft: &Draft) -> Vec<JobId> {
 }
 
 fn decide(bench: &Bench, key: &LimitKey, ruling: Option<Ruling>) {
-    let edit = limit::decided(move |_| ruling, bench.now);
+    let edit = limit::decided(ruling, bench.now);
     let done = bench.act(Action::Edit { key: limit::key(key), edit }).unwrap();
     assert!(matches!(done, Done::Edited { .. }));
 }
@@ -361,6 +362,25 @@ pub(super) fn a_job_that_goes_to_another_queue_limits_itself_there(bench: &mut B
     assert_eq!(facts(bench, &of_jobs("alpha")), None);
     assert_eq!(facts(bench, &of_jobs("beta")).unwrap().available, 1);
     assert_eq!(ids(&bench.fetch(&["beta"], 1)), [id]);
+}
+
+pub(super) fn a_running_job_that_goes_to_another_queue_makes_room_where_it_was(bench: &mut Bench) {
+    let limited = |draft: Draft| {
+        let mut draft = draft.queue("alpha").limited("x", at_a_time(1));
+        if let Some(limit) = &mut draft.spec.rate_limit {
+            limit.key = LimitKey::of_jobs_in(&queue("alpha"));
+        }
+        draft
+    };
+    let first = bench.create(limited(unique("k")));
+    let second = bench.create(limited(plain()));
+    let running = bench.fetch(&["alpha"], 2);
+    assert_eq!((ids(&running), bench.fetch(&["alpha"], 1)), (vec![first], vec![]));
+    let to_beta = Replacement::everywhere([Field::Queue].into_iter().collect());
+    let moved = bench.enqueue(unique("k").queue("beta").replacing(to_beta)).job;
+    assert_eq!((moved.id, moved.state(), &moved.spec.queue), (first, State::Active, &queue("beta")));
+    assert_eq!(ids(&bench.fetch(&["alpha"], 1)), [second]);
+    bench.acknowledge(&running[0]).unwrap();
 }
 
 pub(super) fn a_full_queue_gives_up_one_that_has_no_room(bench: &mut Bench) {

@@ -202,6 +202,27 @@ async fn who_reads_too_slowly_is_told_how_much_was_dropped_and_goes_on() {
 }
 
 #[tokio::test]
+async fn what_a_replay_has_told_is_not_lost() {
+    let log = log();
+    let _herald = herald(&log);
+    write(&log, [event(1, "q")]);
+    let cursor = log.page(&crate::EventQuery { limit: 1, ..crate::EventQuery::default() }).cursor;
+    write(&log, (0..10).map(|_| event(1, "q")));
+    let mut back = listen(&log, Channel::Queue(queue("q")), Some(&cursor));
+    // On its line as well as in the log, which it has still to read.
+    write(&log, (0..10).map(|_| event(1, "q")));
+    brought(&log).await;
+    let told = back.subscription.read();
+    assert_eq!((told.gap, told.notices.len()), (None, 2 * 20));
+    turn_over(&log, "r").await;
+    assert!(back.reads_nothing());
+    write(&log, [event(1, "q")]);
+    assert_eq!(back.hears(1).await.len(), 1);
+    turn_over(&log, "q").await;
+    assert!(back.subscription.read().dropped.is_some(), "what comes after that is");
+}
+
+#[tokio::test]
 async fn a_listener_that_hears_nothing_still_knows_where_it_stands() {
     let log = log();
     let _herald = herald(&log);

@@ -185,3 +185,17 @@ async fn attributes_of_a_client_never_stand_beside_those_of_the_server() {
     rig.post(&format!("/ojs/v1/jobs/{id}/ack"), r#"{"result":1}"#).await;
     rig.get(&format!("/ojs/v1/jobs/{id}")).await;
 }
+
+#[tokio::test]
+async fn a_history_shows_what_a_worker_reports_whatever_it_calls_it() {
+    let rig = Rig::new();
+    let id = rig.enqueue(r#"{"type":"a","args":[]}"#).await;
+    rig.fetch().await;
+    let nack = format!(r#"{{"job_id":"{id}","error":{{"code":"rate_limited","type":"rate_limited"}}}}"#);
+    assert_eq!(rig.post("/ojs/v1/workers/nack", &nack).await.status, 200);
+    let history = rig.get(&format!("/ojs/v1/jobs/{id}/history")).await.json();
+    let failed = history["events"].as_array().unwrap().iter();
+    let failed: Vec<_> = failed.filter(|event| event["event_type"] == "job.attempt_failed").collect();
+    assert_eq!(failed.len(), 1, "{history}");
+    assert_eq!(failed[0]["data"]["error"]["code"], "rate_limited");
+}
