@@ -165,6 +165,31 @@ async fn a_place_that_nobody_remembers_is_a_gap() {
     assert_eq!(back.event().await.json()["job_id"], id, "then comes what is remembered");
 }
 
+/// The first words of a stream to somebody who comes back.
+async fn opening(rig: &Rig, path: &str, last: &str) -> Heard {
+    let request = request("GET", path, "").header("last-event-id", last);
+    let response = rig.front.answer(request.body(Body::empty()).unwrap()).await;
+    Listener::new(response.into_body()).next().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_words_name_no_place_behind_what_is_still_to_be_told() {
+    let rig = rig();
+    let id = rig.enqueue(JOB).await;
+    let path = format!("/ojs/v1/jobs/{id}/events");
+    let forgotten = opening(&rig, &path, "evt_of_another_server").await;
+    assert_eq!(forgotten.id, "", "whoever came back to a place would not hear of the gap");
+    let known = opening(&rig, &path, "").await.id;
+    assert_eq!(rig.fetch().await, id);
+    ack(&rig, &id, "null").await;
+    rig.pass(END_TOLD_AGAIN_TIME + Duration::from_millis(1)).await;
+    for _ in 0..2 {
+        let again = opening(&rig, &path, &known).await.id;
+        let mut back = rig.listen_after(&path, &again).await;
+        assert_eq!(back.event().await.shown(), "job.state_changed available → active");
+    }
+}
+
 #[tokio::test]
 async fn a_slow_client_is_told_what_it_missed_and_goes_on() {
     let rig = rig();
