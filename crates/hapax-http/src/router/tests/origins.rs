@@ -90,6 +90,17 @@ async fn a_tenant_that_nobody_could_be_is_refused() {
 }
 
 #[tokio::test]
+async fn the_events_of_one_job_are_for_its_tenant() {
+    let rig = strict();
+    let id = enqueue(&rig, "acme", JOB).await;
+    let path = format!("/ojs/v1/events/stream?channel=job:{id}");
+    assert_eq!(send(&rig, "other", "GET", &path, "").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(rig.get(&path).await.status, StatusCode::BAD_REQUEST, "whose it is has to be said");
+    assert_eq!(send(&rig, "acme", "GET", &path, "").await.status, StatusCode::OK);
+    assert_eq!(rig.get("/ojs/v1/events/stream").await.status, StatusCode::OK, "operators hear all");
+}
+
+#[tokio::test]
 async fn a_tenant_fetches_its_own_jobs_only() {
     let rig = Rig::new();
     let wish = r#"{"queues":["default"],"count":5}"#;
