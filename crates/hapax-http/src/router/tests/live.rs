@@ -191,6 +191,41 @@ async fn the_first_words_name_no_place_behind_what_is_still_to_be_told() {
 }
 
 #[tokio::test]
+async fn a_misspelt_filter_of_events_is_refused() {
+    let rig = rig();
+    for (path, meant) in [
+        ("/ojs/v1/events?type=job.failed", "types"),
+        ("/ojs/v1/events?queue=mail", "queues"),
+        ("/ojs/v1/events/stream?jobTypes=a.b", "job_types"),
+        ("/ojs/v1/events/stream?event_type=job.failed", "event_types"),
+    ] {
+        let refused = rig.get(path).await.error();
+        assert!(refused.starts_with("400 invalid_request: query."), "{refused}");
+        assert!(refused.contains(&format!("did you mean \"{meant}\"?")), "{refused}");
+    }
+    // What cannot stand in a header has to stand in the address.
+    assert_eq!(rig.get("/ojs/v1/events?access_token=x&_=17&limit=1").await.status, StatusCode::OK);
+    let id = rig.enqueue(JOB).await;
+    let path = format!("/ojs/v1/jobs/{id}/events");
+    let other = rig.get(&format!("{path}?channel=queue:mail")).await.error();
+    assert!(other.starts_with("400 invalid_request: query.channel: contradicts the path"), "{other}");
+    assert_eq!(rig.get(&format!("{path}?channel=job:{id}")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn lists_that_are_not_counted_take_no_offset() {
+    let rig = rig();
+    for path in ["webhooks/deliveries", "workflows", "unique/keys"] {
+        let refused = rig.get(&format!("/ojs/v1/{path}?limit=50&offset=50")).await.error();
+        assert!(
+            refused.starts_with("400 invalid_request: query.offset: this list is not counted"),
+            "{refused}"
+        );
+        assert_eq!(rig.get(&format!("/ojs/v1/{path}?limit=50&offset=0")).await.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
 async fn a_slow_client_is_told_what_it_missed_and_goes_on() {
     let rig = rig();
     rig.post("/ojs/v1/queues/q/pause", "").await;
