@@ -91,6 +91,7 @@ macro_rules! store_suite_list_beyond {
                 an_ended_job_keeps_its_checkpoint_and_takes_no_other,
                 a_report_may_bring_a_checkpoint,
                 new_arguments_make_the_checkpoint_void,
+                a_claim_gives_out_only_so_many_bytes_of_checkpoints,
             ],
             rooms: [
                 a_full_queue_refuses_and_takes_again,
