@@ -63,6 +63,7 @@ macro_rules! store_suite_list_beyond {
                 a_forgotten_letter_is_gone,
                 what_is_no_letter_is_neither_revived_nor_forgotten,
                 letters_are_kept_for_their_time,
+                a_page_of_letters_ends_after_so_many_bytes,
             ],
             operators: [
                 a_discarded_job_is_tried_again_dead_letter_or_not,
