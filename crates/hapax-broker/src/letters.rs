@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hapax_core::{Job, JobFilter, JobId, QueueName, Timestamp};
-use hapax_store::DeadLetterQuery;
+use hapax_store::{DeadLetterQuery, bytes_of};
 
 use crate::{BULK_MAX, Broker, Error, Selection};
 
@@ -12,6 +12,8 @@ use crate::{BULK_MAX, Broker, Error, Selection};
 pub const LETTERS_LOOKED_AT_MAX: usize = 10_000;
 /// How many are read at once, whole as they are.
 const LETTERS_PER_LOOK: usize = 100;
+/// How many bytes of letters one list has before it ends, give or take a letter.
+pub const LETTERS_KEPT_BYTES: usize = 32 << 20;
 /// Most types of errors that are told apart; the others are counted together.
 const ERROR_TYPES_MAX: usize = 100;
 
@@ -54,17 +56,25 @@ struct End {
 }
 
 impl Broker {
-    /// Dead letters that fit, newest first, behind a place.
+    /// Dead letters that fit, newest first, behind a place; without the first few of them. There may be fewer than asked
+    /// for, and others follow: [`LETTERS_KEPT_BYTES`] ends the list early.
     pub async fn letters(
         &self,
         filter: &JobFilter,
         after: Option<LetterPlace>,
+        skipped: usize,
         limit: usize,
     ) -> Result<Letters, Error> {
-        let mut jobs = Vec::new();
+        let (mut jobs, mut met, mut bytes) = (Vec::new(), 0, 0);
         let visit = |job: Job| {
-            jobs.extend(Some(job).filter(|job| filter.fits(job)));
-            enough(jobs.len() >= limit)
+            if filter.fits(&job) {
+                met += 1;
+                if met > skipped {
+                    bytes += bytes_of(&job);
+                    jobs.push(job);
+                }
+            }
+            enough(jobs.len() >= limit || bytes >= LETTERS_KEPT_BYTES)
         };
         let End { next, total } = self.go_through_letters(filter.queue.as_ref(), after, visit).await?;
         Ok(Letters { jobs, next, total })

@@ -83,7 +83,7 @@ pub use heartbeat::{Heartbeat, Pulse};
 pub use job_key::Removal;
 pub use job_list::{BULK_MAX, Selection};
 pub use key::{RELEASED_MAX, Released};
-pub use letters::{LETTERS_LOOKED_AT_MAX, LetterPlace, LetterStats, Letters};
+pub use letters::{LETTERS_KEPT_BYTES, LETTERS_LOOKED_AT_MAX, LetterPlace, LetterStats, Letters};
 pub use lineage::{Lineage, RELATIVES_MAX, Relatives};
 pub use maintenance::Maintenance;
 pub use observer::{NoObserver, Observer};

@@ -104,8 +104,16 @@ impl Job {
         }
     }
 
-    /// Lets go of the arguments, the metadata and the unknown attributes: for whoever only wants to know what became of it.
+    /// Lets go of the arguments, the metadata, the unknown attributes and what workers left: for whoever only wants to know what
+    /// became of it.
     pub fn forget_texts(&mut self) {
+        self.checkpoint = None;
+        if let Some(progress) = &mut self.progress {
+            progress.data = None;
+        }
+        if let Phase::Completed { result, .. } = &mut self.phase {
+            *result = None;
+        }
         let empty = Json::empty_object;
         self.spec = Arc::new(Spec { args: empty(), meta: empty(), extra: empty(), ..(*self.spec).clone() });
     }

@@ -79,9 +79,15 @@ impl Call {
     /// Refuses to speak of a job of another tenant that the body names.
     pub(crate) async fn keep_to_own(&self, id: JobId) -> Result<(), Problem> {
         match self.tenant() {
-            Some(tenant) => tenancy::keep_job(self, tenant, id).await,
+            Some(tenant) => tenancy::keep_job(self.broker(), tenant, id).await,
             None => Ok(()),
         }
+    }
+
+    /// For whom it listens.
+    pub(crate) fn listener(&self) -> tenancy::Listener {
+        let is_required = self.shared.entrance.require_tenant;
+        tenancy::Listener { tenant: self.tenant().cloned(), is_required }
     }
 
     /// Who does the work.

@@ -1,5 +1,6 @@
 //! For whom a route is: what it does with the tenant that a request says, and without one.
 
+use hapax_broker::{Broker, Channel};
 use hapax_core::{JobId, Refusal, TenantId};
 
 use crate::call::Call;
@@ -45,7 +46,7 @@ impl Tenancy {
         match self {
             Tenancy::All | Tenancy::OwnIfSaid | Tenancy::Own | Tenancy::OwnDrafts => Ok(()),
             Tenancy::OwnJob => match call.parameter.parse() {
-                Ok(id) => keep_job(call, tenant, id).await,
+                Ok(id) => keep_job(call.broker(), tenant, id).await,
                 Err(_) => Ok(()),
             },
             Tenancy::OwnWorkflow => keep_workflow(call, tenant).await,
@@ -55,11 +56,26 @@ impl Tenancy {
 }
 
 /// A job never changes hands, so that one look before anything is done about it is enough.
-pub(crate) async fn keep_job(call: &Call, tenant: &TenantId, id: JobId) -> Result<(), Problem> {
-    if tenant.owns(&call.broker().job(id).await?.spec.meta) {
-        Ok(())
-    } else {
-        Err(Refusal::NotFound(id).into())
+pub(crate) async fn keep_job(broker: &Broker, tenant: &TenantId, id: JobId) -> Result<(), Problem> {
+    if tenant.owns(&broker.job(id).await?.spec.meta) { Ok(()) } else { Err(Refusal::NotFound(id).into()) }
+}
+
+/// For whom somebody listens.
+#[derive(Debug, Clone)]
+pub(crate) struct Listener {
+    pub(crate) tenant: Option<TenantId>,
+    /// Whether the operator wants to know.
+    pub(crate) is_required: bool,
+}
+
+impl Listener {
+    /// Refuses a channel of a job that belongs to another tenant. The other channels are for operators.
+    pub(crate) async fn keep(&self, broker: &Broker, channel: &Channel) -> Result<(), Problem> {
+        match (channel, &self.tenant) {
+            (Channel::Job(id), Some(tenant)) => keep_job(broker, tenant, *id).await,
+            (Channel::Job(_), None) if self.is_required => Err(origin::tenant_missing().into()),
+            (Channel::Job(_) | Channel::Queue(_) | Channel::All, _) => Ok(()),
+        }
     }
 }
 

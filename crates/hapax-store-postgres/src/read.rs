@@ -8,7 +8,7 @@ use hapax_core::{Job, JobId, QueueName, State, Timestamp};
 use hapax_store::desk::Desk;
 use hapax_store::{
     DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, HELD_SCAN_MAX, HeldPage, HeldQuery, HolderQuery,
-    Holders, Page, QueueFacts, QueueQuery, Totals,
+    Holders, LETTER_BYTES_MAX, Page, QueueFacts, QueueQuery, Totals,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -92,10 +92,16 @@ impl View<'_> {
         let queue = queue.as_ref().map(QueueName::as_str);
         let (at, id) = (after.map(|(at, _)| at.millis()), after.map(|(_, id)| uuid(id)));
         let (offset, more) = (number(*offset), number(limit.saturating_add(1)));
-        let params: [&(dyn ToSql + Sync); 5] = [&queue, &at, &id, &offset, &more];
-        let items = self.jobs(&self.engine.statements.dead_letters, &params).await?;
+        let bytes = number(LETTER_BYTES_MAX);
+        let params: [&(dyn ToSql + Sync); 6] = [&queue, &at, &id, &offset, &more, &bytes];
+        let rows = self.query(&self.engine.statements.dead_letters, &params).await?;
+        let found: Option<i64> =
+            rows.first().map(|row| row.try_get("found")).transpose().map_err(Fault::of("count letters"))?;
+        let read = |row| row::read(row, 0).map(|stored| stored.job);
+        let items: Vec<Job> = rows.iter().take(*limit).map(read).collect::<Result<_, _>>()?;
+        let has_more = found.unwrap_or(0) > number(items.len());
         let total = self.count(&self.engine.statements.count_dead_letters, &[&queue]).await?;
-        Ok(page(items, *limit, total))
+        Ok(Page { items, total, has_more })
     }
 
     pub(crate) async fn queues(&self, query: &QueueQuery) -> Result<Page<QueueFacts>, Fault> {

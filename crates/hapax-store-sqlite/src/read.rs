@@ -9,7 +9,9 @@ use std::sync::{Arc, RwLock};
 use std::thread::{self, JoinHandle};
 
 use hapax_core::{Job, JobId};
-use hapax_store::{DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, Page};
+use hapax_store::{
+    DeadLetterQuery, Entry, EntryKey, EntryPage, EntryQuery, LETTER_BYTES_MAX, Page, bytes_of,
+};
 use rusqlite::Connection;
 
 use crate::inbox::Inbox;
@@ -89,13 +91,19 @@ impl View<'_> {
         visible: &RwLock<Visible>,
         query: &DeadLetterQuery,
     ) -> Result<Page<Job>, Fault> {
-        let Listed { seqs, total, has_more } = index::read(visible).dead_letters(query);
-        let mut items = Vec::with_capacity(seqs.len());
+        let Listed { seqs, total, mut has_more } = index::read(visible).dead_letters(query);
+        let (mut items, mut bytes) = (Vec::with_capacity(seqs.len()), 0);
         self.at_one_moment(|loader| {
             for seq in seqs {
+                if bytes >= LETTER_BYTES_MAX {
+                    has_more = true;
+                    break;
+                }
                 // The list runs ahead of the tables: what is not a dead letter there yet is left out.
                 let job = loader.load(seq)?.map(|stored| stored.job);
-                items.extend(job.filter(|job| job.phase.is_dead_letter()));
+                let letter = job.filter(|job| job.phase.is_dead_letter());
+                bytes += letter.as_ref().map_or(0, bytes_of);
+                items.extend(letter);
             }
             Ok(())
         })?;

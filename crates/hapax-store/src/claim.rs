@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hapax_core::limit::LimitKey;
-use hapax_core::{Job, LeaseToken, QueueName, Spec, TenantId, Timestamp, WorkerId};
+use hapax_core::{Checkpoint, Job, LeaseToken, QueueName, Spec, TenantId, Timestamp, WorkerId};
 
 use crate::{Change, HeldBack};
 
@@ -12,7 +12,7 @@ use crate::{Change, HeldBack};
 /// costs every worker a little and no worker everything.
 pub const EXPIRED_PER_CLAIM_MAX: usize = 1000;
 
-/// How many bytes of arguments, metadata and other attributes one claim gives out before it stops short of its count: a reply has to fit
+/// How many bytes of arguments, metadata, other attributes and checkpoints one claim gives out before it stops short of its count: a reply has to fit
 /// into memory, and a worker that cannot take it would hold leases on all of it.
 pub const CLAIM_BYTES_MAX: usize = 16 << 20;
 
@@ -83,5 +83,8 @@ pub fn may_take(tenant: &TenantId, job: &Job, full: &BTreeSet<LimitKey>) -> bool
 /// The bytes of a job that have no bound of their own.
 pub fn bytes_of(job: &Job) -> usize {
     let Spec { args, meta, extra, .. } = &*job.spec;
-    [args, meta, extra].into_iter().map(|json| json.as_str().len()).sum()
+    let texts: usize = [args, meta, extra].into_iter().map(|json| json.as_str().len()).sum();
+    // A worker is given the state under two names.
+    let saved = |saved: &Checkpoint| 2 * saved.state.as_str().len() + saved.notes.as_str().len();
+    texts + job.checkpoint.as_ref().map_or(0, saved)
 }

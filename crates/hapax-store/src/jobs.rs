@@ -2,11 +2,13 @@
 
 use hapax_core::{Job, JobFilter, JobId, Phase};
 
+use crate::bytes_of;
+
 /// How many jobs one look goes through at most, fitting or not: a rare type among millions of jobs takes several parts and
 /// not one long read.
 pub const JOB_SCAN_MAX: usize = 10_000;
 
-/// How many bytes of arguments, metadata and results one look reads at most, give or take a job: others want to read too.
+/// How many bytes of arguments, metadata, checkpoints and results one look reads at most, give or take a job: others want to read too.
 pub const JOB_SCAN_BYTES_MAX: usize = 64 << 20;
 
 /// Which jobs to list.
@@ -115,5 +117,5 @@ fn bytes_read(job: &Job) -> usize {
         Phase::Completed { result, .. } => result.as_ref().map_or(0, |json| json.as_str().len()),
         _ => 0,
     };
-    job.spec.args.as_str().len() + job.spec.meta.as_str().len() + job.spec.extra.as_str().len() + result
+    bytes_of(job) + result
 }

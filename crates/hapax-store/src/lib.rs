@@ -49,7 +49,7 @@ pub use memo::{MEMO_KEPT, Memo, MemoKey, Remembered};
 pub use memory::MemoryStore;
 pub use op::{Action, Op};
 pub use outbox::{Happened, Letter, NoOutbox, Outbox};
-pub use page::{DeadLetterQuery, Page, QueueQuery};
+pub use page::{DeadLetterQuery, LETTER_BYTES_MAX, Page, QueueQuery};
 pub use parent_results::{HANDED_ON_BYTES_MAX, PARENT_RESULTS_BYTES_MAX};
 pub use settings::DEFAULT_SETTINGS;
 pub use sharers::{LimitFacts, LimitPage, LimitQuery, WAITING_COUNTED_MAX};

@@ -2,7 +2,10 @@
 
 use hapax_core::{JobId, QueueName, Timestamp};
 
-/// Which dead letters to list.
+/// How many bytes of dead letters one page has before it stops short of its limit, give or take a letter: they come whole.
+pub const LETTER_BYTES_MAX: usize = 64 << 20;
+
+/// Which dead letters to list. A page may be short and others follow: [`LETTER_BYTES_MAX`] ends it early.
 #[derive(Debug, Clone, Default)]
 pub struct DeadLetterQuery {
     /// Only those of this queue.

@@ -97,6 +97,11 @@ impl Subscription {
         self.is_replaying || self.gap.is_some()
     }
 
+    /// Whether the listener is to be told that it missed events.
+    pub fn has_gap(&self) -> bool {
+        self.gap.is_some()
+    }
+
     /// What has not been told yet, without waiting. An empty batch means that the bell will ring for the next one.
     pub fn read(&mut self) -> Batch {
         let mut batch = Batch { gap: self.gap.take(), ..Batch::default() };

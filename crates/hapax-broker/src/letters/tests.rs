@@ -5,11 +5,16 @@ use std::time::Duration;
 use hapax_core::{Claimant, Directive, Handback, KindPattern, WorkerError};
 
 use super::*;
+use crate::Draft;
 use crate::testing::{Rig, draft, error, queue, rig};
 
 async fn bury(rig: &Rig, name: &str, kind: &str) -> JobId {
-    let job = rig.enqueue(draft().on(name)).await;
-    rig.take(name).await.unwrap();
+    bury_one(rig, draft().on(name), kind).await
+}
+
+async fn bury_one(rig: &Rig, draft: Draft, kind: &str) -> JobId {
+    let job = rig.enqueue(draft).await;
+    rig.take(job.spec.queue.as_str()).await.unwrap();
     let error = WorkerError { kind: kind.into(), ..error(Directive::DeadLetter) };
     rig.broker.fail(job.id, Claimant::UNNAMED, error, Handback::Failed).await.unwrap();
     tokio::time::advance(Duration::from_secs(1)).await;
@@ -27,16 +32,33 @@ async fn letters_that_fit_are_found_newest_first() {
     let b = bury(&rig, "b", "Refused").await;
     let c = bury(&rig, "a", "Timeout").await;
     let ids = |letters: &Letters| letters.jobs.iter().map(|job| job.id).collect::<Vec<_>>();
-    let all = rig.broker.letters(&JobFilter::default(), None, 9).await.unwrap();
+    let all = rig.broker.letters(&JobFilter::default(), None, 0, 9).await.unwrap();
     assert_eq!((ids(&all), all.next, all.total), (vec![c, b, a], None, 3));
-    let first = rig.broker.letters(&of_error("Timeout"), None, 1).await.unwrap();
+    let first = rig.broker.letters(&of_error("Timeout"), None, 0, 1).await.unwrap();
     assert_eq!(ids(&first), [c]);
-    let rest = rig.broker.letters(&of_error("Timeout"), first.next, 1).await.unwrap();
+    let rest = rig.broker.letters(&of_error("Timeout"), first.next, 0, 1).await.unwrap();
     assert_eq!((ids(&rest), rest.next), (vec![a], None));
     let other = JobFilter { kind: KindPattern::parse("other.*").ok(), ..JobFilter::default() };
-    assert_eq!(ids(&rig.broker.letters(&other, None, 9).await.unwrap()), []);
+    assert_eq!(ids(&rig.broker.letters(&other, None, 0, 9).await.unwrap()), []);
     let on_b = JobFilter { queue: Some(queue("b")), ..JobFilter::default() };
-    assert_eq!(rig.broker.letters(&on_b, None, 9).await.unwrap().total, 1);
+    assert_eq!(rig.broker.letters(&on_b, None, 0, 9).await.unwrap().total, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_large_letters_only_some_are_kept() {
+    let rig = rig();
+    let args = format!("[\"{}\"]", "x".repeat(LETTERS_KEPT_BYTES / 2));
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        let mut large = draft();
+        large.spec.args = hapax_core::Json::from_trusted(&args);
+        ids.insert(0, bury_one(&rig, large.on("a"), "Timeout").await);
+    }
+    let found = |letters: &Letters| letters.jobs.iter().map(|job| job.id).collect::<Vec<_>>();
+    let first = rig.broker.letters(&JobFilter::default(), None, 1, 9).await.unwrap();
+    assert_eq!(found(&first), ids[1..3], "what is left out takes no room");
+    let rest = rig.broker.letters(&JobFilter::default(), first.next, 0, 9).await.unwrap();
+    assert_eq!((found(&rest), rest.next), (ids[3..].to_vec(), None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderName, Uri};
 use hapax_broker::{Channel, EventFilter};
 use hapax_core::QueueName;
 
-use super::page::Parameters;
+use super::page::{Parameters, fault};
 use super::{Fault, Place};
 use crate::call::job_id;
 use crate::problem::Problem;
@@ -29,7 +29,11 @@ pub(crate) fn listening(
     headers: Option<&HeaderMap>,
 ) -> Result<Listening, Problem> {
     let parameters = Parameters::of(uri)?;
+    parameters.expect_near(&["channel", "last_event_id", "types", "event_types", "queues", "job_types"])?;
     let channel = match (channel, parameters.get("channel")) {
+        (Some(channel), Some(text)) if text != channel.to_string() => {
+            return Err(fault("channel", "contradicts the path, which says what is listened to").into());
+        }
         (Some(channel), _) => channel,
         (None, Some(text)) => {
             let query = Place::Member(&Place::Body, "query");

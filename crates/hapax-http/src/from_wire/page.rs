@@ -11,6 +11,7 @@ use hapax_store::{DeadLetterQuery, HeldQuery, QueueQuery};
 use hapax_wire::error::Code;
 
 use super::job_filter::{Age, of_query};
+use super::near_miss::near_miss;
 use super::{Fault, Place};
 
 /// Items of a page unless the query says.
@@ -93,6 +94,32 @@ impl Parameters {
         Ok(Listing { limit, offset: self.number("offset", 0, 0..=OFFSET_MAX)? })
     }
 
+    /// How long a page of a list is to be in which nobody can say how many stand before a place.
+    fn uncounted_limit(&self) -> Result<usize, Fault> {
+        self.expect_uncounted()?;
+        self.size("limit", LIMIT_DEFAULT)
+    }
+
+    fn expect_uncounted(&self) -> Result<(), Fault> {
+        if self.number("offset", 0, 0..=usize::MAX)? > 0 {
+            return Err(fault("offset", "this list is not counted; go on with cursor = next_cursor"));
+        }
+        Ok(())
+    }
+
+    /// Refuses what looks like a misspelt name: what a filter was to leave out would be shown. Other names are passed over, since
+    /// those who listen in a browser put into the address what they cannot put into headers.
+    pub(super) fn expect_near(&self, known: &[&'static str]) -> Result<(), Fault> {
+        for (name, _) in &self.0 {
+            if !known.contains(&name.as_str())
+                && let Some(meant) = near_miss(name, known.iter().copied())
+            {
+                return Err(fault(name, format_args!("is not known here; did you mean {meant:?}?")));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn queue(&self) -> Result<Option<QueueName>, Fault> {
         self.get("queue").map(QueueName::parse).transpose().map_err(|error| fault("queue", error))
     }
@@ -151,7 +178,7 @@ pub(super) fn delivery_page(uri: &Uri) -> Result<DeliveryQuery, Fault> {
         subscription: text("subscription_id"),
         status: text("status"),
         cursor: text("cursor"),
-        limit: parameters.listing()?.limit,
+        limit: parameters.uncounted_limit()?,
     })
 }
 
@@ -165,9 +192,7 @@ pub(crate) fn named_page(uri: &Uri) -> Result<(Option<Box<str>>, usize), Fault> 
     if parameters.number("page", 1, 1..=usize::MAX)? > 1 {
         return Err(fault("page", "only the first page has a number; go on with cursor = next_cursor"));
     }
-    if parameters.number("offset", 0, 0..=usize::MAX)? > 0 {
-        return Err(fault("offset", "this list is not counted; go on with cursor = next_cursor"));
-    }
+    parameters.expect_uncounted()?;
     Ok((parameters.get("cursor").map(Box::from), limit))
 }
 
@@ -210,7 +235,7 @@ pub(crate) fn workflows(uri: &Uri) -> Result<(Option<WorkflowId>, usize), Fault>
     let parameters = Parameters::of(uri)?;
     let cursor = parameters.get("cursor").map(str::parse).transpose();
     let after = cursor.map_err(|_| fault("cursor", "must be the next_cursor of an earlier page"))?;
-    Ok((after, parameters.listing()?.limit))
+    Ok((after, parameters.uncounted_limit()?))
 }
 
 /// Which dead letters to list.
@@ -267,7 +292,7 @@ pub(crate) fn held_keys(uri: &Uri, now: Timestamp) -> Result<HeldQuery, Fault> {
         kind: parameters.get("type").map(JobType::parse).transpose().map_err(|error| fault("type", error))?,
         queue: parameters.queue()?,
         created_before: parameters.span("older_than")?.map(|span| now - span),
-        limit: parameters.listing()?.limit,
+        limit: parameters.uncounted_limit()?,
     })
 }
 
@@ -290,6 +315,7 @@ pub(crate) fn holders(uri: &Uri) -> Result<usize, Fault> {
 /// Which events to list.
 pub(crate) fn events(uri: &Uri) -> Result<EventQuery, Fault> {
     let parameters = Parameters::of(uri)?;
+    parameters.expect_near(&["after", "cursor", "limit", "types", "event_types", "queues", "job_types"])?;
     Ok(EventQuery {
         after: parameters.get("after").or(parameters.get("cursor")).map(str::to_owned),
         filter: parameters.event_filter()?,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use hapax_core::TENANT_MEMBER;
 use hapax_core::json::{self, Limits, Member, Node, Value};
+use hapax_core::{TENANT_MEMBER, TenantId};
 
 use super::envelope::Envelope;
 use super::{Fault, Given, Intake, Media, Place};
@@ -88,6 +88,11 @@ fn completed(meta: &Node<'_>, place: Place<'_>, intake: &Intake) -> Result<Optio
             let wanted = "the tenant of the job, here or in the header X-OJS-Tenant";
             return Err(Fault::missing(Place::Member(&place, TENANT_MEMBER), wanted));
         }
+        // What is no id would be nobody's.
+        (Some(own), None) if intake.wants_tenant() && own.as_str().and_then(TenantId::parse).is_none() => {
+            let problem = "must be the id of a tenant: letters, digits, '.', '_', ':' and '-', the first a letter or digit";
+            return Err(Fault::new(Place::Member(&place, TENANT_MEMBER), problem));
+        }
         _ => {}
     }
     let mut out = meta.raw.as_bytes().strip_suffix(b"}").unwrap_or_default().to_vec();
@@ -105,9 +110,24 @@ fn completed(meta: &Node<'_>, place: Place<'_>, intake: &Intake) -> Result<Optio
     Ok((!is_same).then(|| String::from_utf8_lossy(&out).into_owned()))
 }
 
+/// Refuses a tenant that is written with escapes. Metadata is kept as it was sent, and to whom a job belongs is looked up in the
+/// text: such a job would be nobody's.
+pub(super) fn check_tenant(meta: &Given<'_, '_>) -> Result<(), Fault> {
+    let mut members = meta.node.as_object().unwrap_or_default().iter();
+    let Some(Member { name, node }) = members.find(|member| member.name == TENANT_MEMBER) else {
+        return Ok(());
+    };
+    let is_plain = matches!(name, Cow::Borrowed(_)) && !matches!(node.value, Value::String(Cow::Owned(_)));
+    if is_plain {
+        return Ok(());
+    }
+    Err(Fault::new(Place::Member(&meta.place, TENANT_MEMBER), "must be written without escapes"))
+}
+
 fn as_sent<'n, 'a>(envelope: &Envelope<'n, 'a>) -> Result<Text<'n, 'a>, Fault> {
     for given in [envelope.meta, envelope.metadata].into_iter().flatten() {
         given.expect_object("an object")?;
+        check_tenant(&given)?;
     }
     match (envelope.meta, envelope.metadata) {
         (None, None) => Ok(Text { text: Cow::Borrowed("{}"), node: None }),

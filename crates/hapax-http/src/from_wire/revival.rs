@@ -4,7 +4,7 @@ use hapax_core::SpecPatch;
 use hapax_core::json::Node;
 
 use super::draft::read_queue;
-use super::payload::check_args;
+use super::payload::{check_args, check_tenant};
 use super::{Fault, Given, Media, retry};
 
 const MEMBERS: &[&str] = &["queue", "meta", "retry", "args"];
@@ -24,6 +24,7 @@ pub(crate) fn revival(body: Option<&Node<'_>>, media: Media) -> Result<SpecPatch
     let meta = given.member("meta");
     if let Some(meta) = meta {
         meta.expect_object("an object")?;
+        check_tenant(&meta)?;
     }
     Ok(SpecPatch {
         queue: given.member("queue").map(read_queue).transpose()?,

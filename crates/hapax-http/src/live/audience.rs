@@ -1,5 +1,7 @@
 //! What one WebSocket listens to.
 
+use std::mem;
+
 use hapax_broker::{Bell, Broker, EventFilter, EventId};
 use hapax_wire::error::Code;
 
@@ -7,17 +9,26 @@ use super::{Feed, Told};
 use crate::from_wire::{self, Command, Listening, Subject, Topic};
 use crate::limits::SOCKET_CHANNELS_MAX;
 use crate::problem::Problem;
+use crate::tenancy::Listener;
 use crate::to_wire::live;
 use crate::to_wire::socket::{self, Subscribed, SubscriptionId};
 
 /// What one WebSocket listens to.
 pub(crate) struct Audience {
     broker: Broker,
+    /// For whom it listens.
+    listener: Listener,
     bell: Bell,
     heard: Vec<Heard>,
     next_number: u64,
-    /// Where a client goes on that was here before and has not said yet what it listened to.
-    resume_from: Option<String>,
+    resumed: Option<Resumed>,
+}
+
+/// Where a client goes on that was here before and has not said yet what it listened to.
+struct Resumed {
+    last: String,
+    /// What has gone on from there already: who listens to it again wants what happens from then on.
+    used: Vec<Topic>,
 }
 
 /// One channel that is listened to.
@@ -36,8 +47,8 @@ impl Heard {
 }
 
 impl Audience {
-    pub(crate) fn new(broker: Broker, bell: Bell) -> Audience {
-        Audience { broker, bell, heard: Vec::new(), next_number: 1, resume_from: None }
+    pub(crate) fn new(broker: Broker, listener: Listener, bell: Bell) -> Audience {
+        Audience { broker, listener, bell, heard: Vec::new(), next_number: 1, resumed: None }
     }
 
     /// How many channels there are.
@@ -108,9 +119,12 @@ impl Audience {
             let message = format!("a connection listens to at most {SOCKET_CHANNELS_MAX} channels");
             return Err(Problem::new(Code::InvalidRequest, message));
         }
-        let after = after.or_else(|| self.resume_from.clone());
+        self.listener.keep(&self.broker, &topic.channel).await?;
+        let unused = self.resumed.as_ref().filter(|resumed| !resumed.used.contains(&topic));
+        let after = after.or_else(|| unused.map(|resumed| resumed.last.clone()));
         let listening = Listening { channel: topic.channel.clone(), filter, after };
         let mut feed = Feed::open_known(&self.broker, listening, &self.bell).await?;
+        self.use_up(&topic);
         let last = feed.cursor();
         let number = known.map_or(self.next_number, |index| self.heard[index].number);
         let heard = Heard { number, topic, feed, last };
@@ -122,6 +136,16 @@ impl Audience {
             self.heard.push(heard);
         }
         Ok(answer)
+    }
+
+    /// Whoever listens to this from now on does not go on from where the client was before.
+    fn use_up(&mut self, topic: &Topic) {
+        let Some(resumed) = &mut self.resumed else { return };
+        if !resumed.used.contains(topic) {
+            resumed.used.push(topic.clone());
+        }
+        // More than a connection can have listened to.
+        self.resumed.take_if(|resumed| resumed.used.len() >= SOCKET_CHANNELS_MAX);
     }
 
     fn unsubscribe(&mut self, subject: &Subject) -> Result<String, Problem> {
@@ -138,19 +162,30 @@ impl Audience {
         Ok(socket::unsubscribed(heard.subscribed()))
     }
 
-    /// Goes on from an event with everything that is listened to, or will be.
+    /// Goes on from an event with everything that is listened to, or will be. What is not there any longer is not listened to.
     async fn resume(&mut self, last: String) -> Result<String, Problem> {
         if !self.broker.knows_event(&last) {
             return Ok(socket::unknown_event(&last));
         }
-        for heard in &mut self.heard {
+        // All or nothing: one that cannot be opened must not leave the others half told.
+        let mut feeds = Vec::with_capacity(self.heard.len());
+        for heard in &self.heard {
             let (channel, filter) = (heard.topic.channel.clone(), heard.feed.filter().clone());
             let listening = Listening { channel, filter, after: Some(last.clone()) };
-            heard.feed = Feed::open_known(&self.broker, listening, &self.bell).await?;
+            feeds.push(match Feed::open_known(&self.broker, listening, &self.bell).await {
+                Ok(feed) => Some(feed),
+                Err(Problem { code: Code::NotFound, .. }) => None,
+                Err(problem) => return Err(problem),
+            });
+        }
+        let known = mem::take(&mut self.heard).into_iter().zip(feeds);
+        self.heard = known.filter_map(|(heard, feed)| Some(Heard { feed: feed?, ..heard })).collect();
+        for heard in &mut self.heard {
             heard.last = heard.feed.cursor();
         }
         let answer = socket::resumed(&last, self.heard.iter().map(|heard| &heard.topic));
-        self.resume_from = Some(last);
+        let used = self.heard.iter().map(|heard| heard.topic.clone()).collect();
+        self.resumed = Some(Resumed { last, used });
         Ok(answer)
     }
 }

@@ -54,8 +54,8 @@ struct Teller {
 }
 
 impl EventStream {
-    pub(crate) fn new(broker: Broker, mut feed: Feed, bell: Bell, place: StreamPlace) -> EventStream {
-        let (last, silent_since) = (feed.cursor(), Instant::now());
+    pub(crate) fn new(broker: Broker, feed: Feed, bell: Bell, place: StreamPlace) -> EventStream {
+        let (last, silent_since) = (feed.start(), Instant::now());
         let teller = Teller {
             broker,
             feed,
@@ -115,7 +115,7 @@ impl Tell for Teller {
         let mut out = Vec::new();
         if !self.is_open {
             self.is_open = true;
-            live::opening(&mut out, self.last);
+            live::opening(&mut out, self.feed.safe_start());
         }
         while out.is_empty() && !self.is_over {
             self.go_on(&mut out).await;

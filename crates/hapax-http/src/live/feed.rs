@@ -18,6 +18,8 @@ use crate::to_wire::live;
 pub(crate) struct Feed {
     broker: Broker,
     subscription: Subscription,
+    /// Where it began, and whether the listener may come back to there: not before it was told of a gap.
+    start: (EventId, bool),
     filter: EventFilter,
     /// Whether the listener says that it knows what was before.
     came_back: bool,
@@ -48,10 +50,12 @@ impl Feed {
     pub(crate) async fn open(broker: &Broker, listening: Listening, bell: &Bell) -> Result<Feed, Problem> {
         let Listening { channel, filter, after } = listening;
         // First the ear, then the look: what comes after the look is heard.
-        let subscription = broker.subscribe(channel.clone(), after.as_deref(), bell);
+        let mut subscription = broker.subscribe(channel.clone(), after.as_deref(), bell);
+        let start = (subscription.cursor(broker.now()), !subscription.has_gap());
         let mut feed = Feed {
             broker: broker.clone(),
             subscription,
+            start,
             filter,
             came_back: after.is_some(),
             ready: Vec::new(),
@@ -121,6 +125,16 @@ impl Feed {
     /// Whether there is nothing to tell ever again.
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended && self.ready.is_empty()
+    }
+
+    /// Where it began, before anything was read.
+    pub(crate) fn start(&self) -> EventId {
+        self.start.0
+    }
+
+    /// The same, if who comes back to there misses nothing.
+    pub(crate) fn safe_start(&self) -> Option<EventId> {
+        Some(self.start.0).filter(|_| self.start.1)
     }
 
     /// The place to come back to: the listener was told everything before it.

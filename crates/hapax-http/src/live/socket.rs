@@ -18,6 +18,7 @@ use tokio_tungstenite::tungstenite::{self, Message};
 use super::{Audience, StreamPlace};
 use crate::limits::{SOCKET_PING_INTERVAL, SOCKET_PONG_TIME, STREAM_GRACE, WRITE_STALL_TIME};
 use crate::problem::Problem;
+use crate::tenancy::Listener;
 use crate::to_wire::socket;
 
 type Wire = WebSocketStream<TokioIo<Upgraded>>;
@@ -56,9 +57,9 @@ enum End {
 }
 
 impl Socket {
-    pub(crate) fn new(broker: Broker, place: StreamPlace, wire: Wire) -> Socket {
+    pub(crate) fn new(broker: Broker, listener: Listener, place: StreamPlace, wire: Wire) -> Socket {
         let bell = Bell::default();
-        let audience = Audience::new(broker.clone(), bell.clone());
+        let audience = Audience::new(broker.clone(), listener, bell.clone());
         let ping_at = Instant::now() + SOCKET_PING_INTERVAL;
         Socket { broker, place, wire, bell, audience, ping_at, pong_by: None }
     }

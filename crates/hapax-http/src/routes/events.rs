@@ -25,6 +25,9 @@ pub(super) async fn tell(call: Call, channel: Option<Channel>) -> Result<Answer,
     let headers = call.head.as_ref().map(|head| &head.headers);
     let is_in_path = channel.is_some();
     let listening = from_wire::listening(channel, &call.uri, headers)?;
+    if !is_in_path {
+        call.listener().keep(call.broker(), &listening.channel).await?;
+    }
     let place = call.shared.streams.enter()?;
     let bell = Bell::default();
     let mut feed = if is_in_path {

@@ -18,6 +18,7 @@ use crate::problem::Problem;
 const PROTOCOL: &str = "ojs.v1";
 
 pub(crate) async fn open(call: Call) -> Result<Answer, Problem> {
+    let listener = call.listener();
     let Some(parts) = call.head else { return Err(no_handshake("has no head")) };
     page::expect_own_origin(&parts)?;
     let mut request = Request::from_parts(*parts, ());
@@ -34,7 +35,7 @@ pub(crate) async fn open(call: Call) -> Result<Answer, Problem> {
         if let Ok(upgraded) = upgrade.await {
             let io = TokioIo::new(upgraded);
             let wire = WebSocketStream::from_raw_socket(io, Role::Server, Some(config())).await;
-            Socket::new(broker, place, wire).run().await;
+            Socket::new(broker, listener, place, wire).run().await;
         }
     });
     Ok(Answer::Upgrade(headers, session))

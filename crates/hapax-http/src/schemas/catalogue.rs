@@ -8,10 +8,12 @@ use hapax_core::json::{self, Limits};
 use hapax_store::Entry;
 
 use super::schema::version_text;
-use super::{Finding, Mode, Schema, Version};
+use super::{Checker, Finding, Mode, Schema, Version};
 
 /// How many bytes patterns may be tried on by a thread that serves others.
 const PATTERNED_BYTES: usize = 4 * 1024;
+/// How many steps such a thread may take for one body: its bytes times the values of the largest schema.
+const SERVED_STEPS: usize = 4 * 1024 * 1024;
 
 /// The schemas at one moment.
 #[derive(Debug, Default)]
@@ -21,6 +23,8 @@ pub(crate) struct Catalogue {
     by_kind: HashMap<Box<str>, Vec<Arc<Schema>>>,
     /// Whether any of them may have patterns, which can take long.
     has_patterns: bool,
+    /// How many values the largest of them has, its references followed.
+    values_max: usize,
 }
 
 /// A schema with the text from which it was read.
@@ -28,6 +32,8 @@ pub(crate) struct Catalogue {
 struct Kept {
     text: Arc<str>,
     schema: Arc<Schema>,
+    /// How many values it has, its references followed.
+    values: usize,
 }
 
 /// Why the arguments of a job are not as they should be.
@@ -41,27 +47,33 @@ pub(crate) struct Verdict {
     pub(crate) findings: Vec<Finding>,
 }
 
+impl Kept {
+    fn read(uri: Arc<str>, text: &Arc<str>) -> Option<Kept> {
+        let schema = Schema::read(uri, text)?;
+        let values = Checker::values_of(schema.document.as_str());
+        Some(Kept { text: Arc::clone(text), schema: Arc::new(schema), values })
+    }
+}
+
 impl Catalogue {
     /// What the entries say. Those that did not change are taken over, with what was made of them.
     pub(super) fn of(entries: Vec<Entry>, before: &Catalogue) -> Catalogue {
         let mut catalogue = Catalogue::default();
         for Entry { key, written } in entries {
             let known = before.by_uri.get(&key.name).filter(|kept| kept.text == written.body);
-            let schema = match known {
-                Some(kept) => Some(Arc::clone(&kept.schema)),
-                None => Schema::read(Arc::clone(&key.name), &written.body).map(Arc::new),
-            };
-            let Some(schema) = schema else {
+            let kept = known.cloned().or_else(|| Kept::read(Arc::clone(&key.name), &written.body));
+            let Some(kept) = kept else {
                 tracing::error!(
                     uri = &*key.name,
                     "the entry of a schema is damaged, and nothing is checked by it"
                 );
                 continue;
             };
-            catalogue.has_patterns |= schema.document.as_str().contains("pattern");
-            let of_kind = catalogue.by_kind.entry(schema.kind.as_str().into()).or_default();
-            of_kind.push(Arc::clone(&schema));
-            catalogue.by_uri.insert(key.name, Kept { text: written.body, schema });
+            catalogue.has_patterns |= kept.schema.document.as_str().contains("pattern");
+            catalogue.values_max = catalogue.values_max.max(kept.values);
+            let of_kind = catalogue.by_kind.entry(kept.schema.kind.as_str().into()).or_default();
+            of_kind.push(Arc::clone(&kept.schema));
+            catalogue.by_uri.insert(key.name, kept);
         }
         for schemas in catalogue.by_kind.values_mut() {
             schemas.sort_by_key(|schema| std::cmp::Reverse(schema.order()));
@@ -75,7 +87,7 @@ impl Catalogue {
 
     /// Whether a check of so many bytes may take long.
     pub(crate) fn may_take_long(&self, bytes: usize) -> bool {
-        self.has_patterns && bytes > PATTERNED_BYTES
+        (self.has_patterns && bytes > PATTERNED_BYTES) || bytes.saturating_mul(self.values_max) > SERVED_STEPS
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -127,5 +139,36 @@ impl Catalogue {
             Some(version) => self.of_version(spec.kind.as_str(), &version_text(&version.to_json())),
             None => Some(latest),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hapax_core::{JobType, Json, Timestamp};
+    use hapax_store::{EntryKey, Register, Written};
+
+    use super::*;
+
+    fn catalogue(schema: &str) -> Catalogue {
+        let kind = JobType::parse("a.b").unwrap();
+        let (version, document) = (Json::from_trusted("1"), Json::from_trusted(schema));
+        let schema = Schema::new("urn:a", kind, version, None, document, Timestamp::from_millis(1));
+        let key = EntryKey { register: Register::Schema, name: "urn:a".into() };
+        let written = Written { body: schema.written().into(), due_at: None };
+        Catalogue::of(vec![Entry { key, written }], &Catalogue::default())
+    }
+
+    #[test]
+    fn a_large_check_is_not_for_a_thread_that_serves() {
+        let small = catalogue(r#"{"items":{"type":"string"}}"#);
+        assert!(!small.may_take_long(100_000));
+        // Small as it is written, and large with its references followed.
+        let refs = r##"{"$ref":"#/$defs/many"},"##.repeat(20);
+        let many = "true,".repeat(500);
+        let large =
+            catalogue(&format!(r##"{{"allOf":[{refs}true],"$defs":{{"many":{{"allOf":[{many}true]}}}}}}"##));
+        assert!(large.may_take_long(100_000));
+        assert!(!large.may_take_long(100));
+        assert!(catalogue(r#"{"items":{"pattern":"x"}}"#).may_take_long(PATTERNED_BYTES + 1));
     }
 }

@@ -5,7 +5,7 @@ use jsonschema::paths::LocationSegment;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use super::references;
+use super::references::{self, Size};
 use crate::from_wire::{Fault, Given, Place};
 
 /// Most faults of one job that are told.
@@ -14,13 +14,31 @@ pub(crate) const FINDINGS_MAX: usize = 10;
 const PATTERN_BYTES_MAX: usize = 256 * 1024;
 /// Most bytes of arguments that are tried with patterns, added up over all patterns of a schema.
 const TRIED_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most steps of one check: values of the schema times values of the arguments. That is a few seconds.
+const STEPS_MAX: usize = 256 * 1024 * 1024;
+/// Most bytes that all errors of one check may take: the validator collects them before the first can be told.
+const ERROR_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What one value takes in memory, with its name in an object.
+const VALUE_BYTES: usize = 96;
+/// How long the number of an item is in a path.
+const INDEX_BYTES: usize = 8;
 
 /// A schema made ready.
 #[derive(Debug)]
 pub(crate) struct Checker {
     validator: Validator,
-    /// How many patterns a check may try.
-    patterns: usize,
+    size: Size,
+}
+
+/// How much there is in the arguments of a job.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    values: usize,
+    /// The paths of all values together.
+    paths: usize,
+    /// What copies of every value take together.
+    copies: usize,
 }
 
 /// One thing that is wrong with the arguments of a job.
@@ -35,7 +53,7 @@ pub(crate) struct Finding {
 impl Checker {
     /// Makes a schema of a request ready, or says what is wrong with it and where.
     pub(crate) fn of(schema: Given<'_, '_>) -> Result<Checker, Fault> {
-        let patterns = references::check(schema)?;
+        let size = references::check(schema)?;
         let document = value(schema.node.raw).ok_or_else(|| Fault::new(schema.place, "cannot be read"))?;
         // A schema that does not say so is of the newest draft; the form of tuples that older drafts have is known too.
         let newest = build(&document, Draft::Draft202012);
@@ -45,7 +63,7 @@ impl Checker {
             }
             other => other,
         };
-        built.map(|validator| Checker { validator, patterns }).map_err(|fault| {
+        built.map(|validator| Checker { validator, size }).map_err(|fault| {
             let place = dotted(&fault);
             let problem = format_args!("is not a JSON Schema: {}", fault.masked());
             if place.is_empty() {
@@ -54,6 +72,13 @@ impl Checker {
                 Fault::new(Place::Path(&schema.place, &place), problem)
             }
         })
+    }
+
+    /// How many values a schema has that was taken before, its references followed.
+    pub(crate) fn values_of(schema: &str) -> usize {
+        let Ok(node) = json::read(schema, Limits::DEFAULT) else { return 0 };
+        // Nothing is checked by a schema that cannot be taken any more.
+        references::check(Given { node: &node, place: Place::Body }).map_or(0, |size| size.values)
     }
 
     /// The same for a schema that was taken before.
@@ -65,19 +90,65 @@ impl Checker {
     /// What is wrong with the arguments; nothing if they are as they should be.
     pub(crate) fn findings(&self, args: &str) -> Vec<Finding> {
         let whole = |problem: String| vec![Finding { path: String::new(), problem }];
-        if args.len().saturating_mul(self.patterns) > TRIED_BYTES_MAX {
-            return whole(format!(
-                "has {} bytes, which are too many to try {} patterns on",
-                args.len(),
-                self.patterns
-            ));
+        let (bytes, Size { values, patterns, texts, .. }) = (args.len(), self.size);
+        if bytes.saturating_mul(patterns) > TRIED_BYTES_MAX {
+            return whole(format!("has {bytes} bytes, which are too many to try {patterns} patterns on"));
         }
         // Whoever cannot look has not seen that all is well.
         let Some(args) = value(args) else {
             return whole("has a number beyond what can be checked".to_owned());
         };
-        let found = self.validator.iter_errors(&args).take(FINDINGS_MAX);
-        found.map(|error| Finding { path: dotted(&error), problem: error.masked().to_string() }).collect()
+        let extent = Extent::of(&args);
+        let steps = extent.values.saturating_mul(values).saturating_add(bytes.saturating_mul(texts));
+        if steps > STEPS_MAX {
+            return whole(format!("has {} values, which are too many for this schema", extent.values));
+        }
+        if self.validator.is_valid(&args) {
+            return Vec::new();
+        }
+        let found = |error: ValidationError<'_>| Finding {
+            path: dotted(&error),
+            problem: error.masked().to_string(),
+        };
+        if self.error_bytes(extent) <= ERROR_BYTES_MAX {
+            return self.validator.iter_errors(&args).take(FINDINGS_MAX).map(found).collect();
+        }
+        // The first error alone is small, unless it is made of others.
+        match self.size.has_branches {
+            false => self.validator.validate(&args).err().map(found).into_iter().collect(),
+            true => whole("is not as its schema says, and too large for the places to be told".to_owned()),
+        }
+    }
+
+    /// What all errors take that these arguments could lead to.
+    fn error_bytes(&self, Extent { values, paths, copies }: Extent) -> usize {
+        let of_schema = values.saturating_mul(self.size.error_bytes);
+        of_schema.saturating_add(self.size.values.saturating_mul(paths.saturating_add(copies)))
+    }
+}
+
+impl Extent {
+    fn of(args: &Value) -> Extent {
+        let mut extent = Extent::default();
+        extent.add(args, 0);
+        extent
+    }
+
+    /// Counts a value at the end of a path; what a copy of it takes.
+    fn add(&mut self, value: &Value, path: usize) -> usize {
+        let inside = match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(|item| self.add(item, path + INDEX_BYTES)).sum(),
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| name.len() + self.add(value, path + name.len() + 1)).sum()
+            }
+        };
+        let copy = VALUE_BYTES + inside;
+        self.values += 1;
+        self.paths += path;
+        self.copies = self.copies.saturating_add(copy);
+        copy
     }
 }
 
@@ -171,6 +242,33 @@ mod tests {
         let patterned = r#"{"items":{"anyOf":[{"pattern":"x"},{"pattern":"y"}]}}"#;
         assert!(findings(patterned, &long)[0].1.ends_with("too many to try 2 patterns on"));
         assert_eq!(findings(r#"{"items":{"pattern":"x"}}"#, &long), []);
+    }
+
+    #[test]
+    fn arguments_that_are_too_much_for_a_schema_are_not_passed() {
+        let deep = format!(r#"{{"items":{{"allOf":[{}true]}}}}"#, "true,".repeat(1000));
+        let args = format!("[{}0]", "0,".repeat(STEPS_MAX / 1000));
+        assert!(findings(&deep, &args)[0].1.ends_with("which are too many for this schema"));
+        let texts = format!(r#"{{"items":{{"allOf":[{}true]}}}}"#, r#"{"maxLength":9},"#.repeat(500));
+        let args = format!(r#"["{}"]"#, "x".repeat(STEPS_MAX / 500));
+        assert!(findings(&texts, &args)[0].1.ends_with("which are too many for this schema"));
+    }
+
+    #[test]
+    fn errors_without_number_are_not_collected() {
+        // All of them would take some twenty gigabytes.
+        let args = format!("[{}0]", "0,".repeat(20_000));
+        let many = format!(r#"{{"items":{{"allOf":[{}true]}}}}"#, r#"{"type":"string"},"#.repeat(3000));
+        let found = findings(&many, &args);
+        assert_eq!((found.len(), found[0].0.as_str()), (1, "[0]"));
+        let branched = format!(r#"{{"anyOf":[{many}]}}"#);
+        let found = findings(&branched, &args);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].1.ends_with("too large for the places to be told"), "{found:?}");
+        // Few errors, each with a long path.
+        let args = format!(r#"{{"{}":[{}0]}}"#, "x".repeat(100_000), "0,".repeat(2000));
+        let found = findings(r#"{"additionalProperties":{"items":{"type":"string"}}}"#, &args);
+        assert_eq!(found.len(), 1);
     }
 
     #[test]

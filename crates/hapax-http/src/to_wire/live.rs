@@ -11,9 +11,11 @@ use crate::limits::{STREAM_GRACE, STREAM_RETRY};
 use crate::live::Told;
 
 /// The first words: when to come back, and to where.
-pub(crate) fn opening(out: &mut Vec<u8>, cursor: EventId) {
+pub(crate) fn opening(out: &mut Vec<u8>, cursor: Option<EventId>) {
     line(out, "retry: ", STREAM_RETRY.as_millis());
-    line(out, "id: ", cursor);
+    if let Some(cursor) = cursor {
+        line(out, "id: ", cursor);
+    }
     out.push(b'\n');
 }
 

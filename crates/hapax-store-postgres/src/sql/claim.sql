@@ -3,7 +3,8 @@
 -- The columns are read where the lock is taken: a row may be newer than the statement.
 WITH line AS MATERIALIZED (
     SELECT {columns}, octet_length(j.args::text) + coalesce(octet_length(j.meta::text), 0)
-        + coalesce(octet_length(j.extra::text), 0) AS bytes
+        -- A checkpoint stands in the ledger, and twice in the answer to a worker.
+        + coalesce(octet_length(j.extra::text), 0) + 2 * coalesce(octet_length(j.ledger::text), 0) AS bytes
     FROM hapax.jobs j
     WHERE j.queue = $1 AND NOT j.held AND j.state = 'available'
         AND NOT EXISTS (SELECT 1 FROM hapax.pauses p WHERE p.queue = $1){unlimited}

@@ -28,7 +28,8 @@ WITH ahead AS MATERIALIZED (
     LIMIT $6::bigint
 ), line AS MATERIALIZED (
     SELECT {columns}, octet_length(j.args::text) + coalesce(octet_length(j.meta::text), 0)
-        + coalesce(octet_length(j.extra::text), 0) AS bytes
+        -- A checkpoint stands in the ledger, and twice in the answer to a worker.
+        + coalesce(octet_length(j.extra::text), 0) + 2 * coalesce(octet_length(j.ledger::text), 0) AS bytes
     FROM hapax.jobs j
     WHERE j.id IN (SELECT k.id FROM look k)
         -- The row may be newer than the look ahead.

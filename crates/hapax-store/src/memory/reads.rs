@@ -9,7 +9,7 @@ use super::contents::Contents;
 use super::ground::readable;
 use crate::record::limit as record;
 use crate::sharers::{LimitFacts, LimitPage, LimitQuery, Shared, merged};
-use crate::{DeadLetterQuery, Page, QueueFacts, QueueQuery, Totals, limit};
+use crate::{DeadLetterQuery, LETTER_BYTES_MAX, Page, QueueFacts, QueueQuery, Totals, bytes_of, limit};
 
 impl Contents {
     pub(super) fn dead_letters(&self, query: &DeadLetterQuery) -> Page<Job> {
@@ -19,8 +19,17 @@ impl Contents {
             Some(after) => self.dead_letters.range(..after),
             None => self.dead_letters.range(..),
         };
-        let rest = before_cursor.rev().filter_map(|(_, id)| self.get(*id)).filter(wanted).cloned();
-        page(rest.skip(query.offset), query.limit, all().count())
+        let rest = before_cursor.rev().filter_map(|(_, id)| self.get(*id)).filter(wanted);
+        let mut bytes = 0;
+        let fits = |job: &&Job| {
+            let has_room = bytes < LETTER_BYTES_MAX;
+            bytes += bytes_of(job);
+            has_room
+        };
+        let listed = rest.clone().skip(query.offset).take(query.limit).take_while(fits);
+        let items: Vec<Job> = listed.cloned().collect();
+        let has_more = rest.skip(query.offset).nth(items.len()).is_some();
+        Page { items, total: all().count() as u64, has_more }
     }
 
     pub(super) fn queues(&self, query: &QueueQuery) -> Page<QueueFacts> {

@@ -3,14 +3,19 @@
 use hapax_core::{Directive, Event, Handback, Job, JobId, Priority, Refusal, RetryPolicy, SpecPatch, State};
 
 use super::bench::{Bench, DAY, INSTANT, SECOND, went};
-use super::draft::{plain, queue};
+use super::draft::{Draft, plain, queue};
 use super::wait;
-use crate::{Change, DeadLetterQuery, Page};
+use crate::{Change, DeadLetterQuery, LETTER_BYTES_MAX, Page};
 
 /// A dead letter of that queue.
 fn bury(bench: &mut Bench, queue: &str) -> JobId {
-    let id = bench.create(plain().queue(queue).dies_at_once());
-    let job = bench.fetch(&[queue], 1).pop().unwrap();
+    bury_one(bench, plain().queue(queue))
+}
+
+fn bury_one(bench: &mut Bench, draft: Draft) -> JobId {
+    let queue = draft.spec.queue.clone();
+    let id = bench.create(draft.dies_at_once());
+    let job = bench.fetch(&[queue.as_str()], 1).pop().unwrap();
     bench.fail(&job).unwrap();
     assert!(bench.job(id).phase.is_dead_letter());
     id
@@ -170,4 +175,16 @@ pub(super) fn letters_are_kept_for_their_time(bench: &mut Bench) {
     bench.advance();
     assert_eq!(bench.get(id), None);
     assert_eq!(found(&list(bench, query(9))), (vec![], 0, false));
+}
+
+pub(super) fn a_page_of_letters_ends_after_so_many_bytes(bench: &mut Bench) {
+    let large = format!("[\"{}\"]", "x".repeat(LETTER_BYTES_MAX / 4));
+    let mut ids: Vec<JobId> = (0..5).map(|_| bury_one(bench, plain().args(&large))).collect();
+    ids.sort_by(|a, b| b.cmp(a));
+    let page = list(bench, query(9));
+    assert_eq!(found(&page), (ids[..4].to_vec(), 5, true), "the one that passes the limit is the last");
+    let last = page.items.last().unwrap();
+    let after = last.phase.finished_at().map(|at| (at, last.id));
+    let rest = list(bench, DeadLetterQuery { after, ..query(9) });
+    assert_eq!(found(&rest), (ids[4..].to_vec(), 5, false));
 }

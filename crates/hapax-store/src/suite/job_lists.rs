@@ -1,11 +1,11 @@
 //! Lists of jobs by what they are.
 
 use hapax_core::{
-    Directive, Event, Handback, Job, JobFilter, JobId, KindPattern, MetaMember, Priority, State, StateSet,
-    TimeRange, WorkerId, json,
+    Claimant, Directive, Event, Handback, Job, JobFilter, JobId, Json, KindPattern, MetaMember, Phase,
+    Priority, State, StateSet, TimeRange, WorkerId, json,
 };
 
-use super::bench::{Bench, HOUR, MINUTE, SECOND};
+use super::bench::{Bench, HOUR, MINUTE, SECOND, holder_of};
 use super::draft::{Draft, plain, queue};
 use super::wait;
 use crate::{Claim, JOB_SCAN_BYTES_MAX, JOB_SCAN_MAX, JobPage, JobQuery, ListOrder};
@@ -67,6 +67,13 @@ pub(super) fn listed_jobs_are_shown_without_their_texts(bench: &mut Bench) {
     let mut shown = bench.job(id);
     shown.forget_texts();
     assert_eq!(look(bench, JobQuery::of(all(), 9)), JobPage { jobs: vec![shown], next: None });
+    let (state, notes) = (Json::from_trusted("[2]"), Json::empty_object());
+    bench.step(id, Event::SaveCheckpoint { claimant: Claimant::UNNAMED, state, notes }).unwrap();
+    let claimant = holder_of(&bench.fetch_one());
+    bench.step(id, Event::Acknowledge { claimant, result: Some(Json::from_trusted("[3]")) }).unwrap();
+    let [shown] = &look(bench, JobQuery::of(all(), 9)).jobs[..] else { panic!("there is one job") };
+    assert_eq!(shown.checkpoint, None);
+    assert!(matches!(shown.phase, Phase::Completed { result: None, .. }), "{:?}", shown.phase);
 }
 
 pub(super) fn each_state_lists_its_own_jobs(bench: &mut Bench) {

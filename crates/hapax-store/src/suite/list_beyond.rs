@@ -68,6 +68,7 @@ macro_rules! store_suite_list_beyond {
                 a_forgotten_letter_is_gone,
                 what_is_no_letter_is_neither_revived_nor_forgotten,
                 letters_are_kept_for_their_time,
+                a_page_of_letters_ends_after_so_many_bytes,
             ],
             operators: [
                 a_discarded_job_is_tried_again_dead_letter_or_not,
@@ -96,6 +97,7 @@ macro_rules! store_suite_list_beyond {
                 an_ended_job_keeps_its_checkpoint_and_takes_no_other,
                 a_report_may_bring_a_checkpoint,
                 new_arguments_make_the_checkpoint_void,
+                a_claim_gives_out_only_so_many_bytes_of_checkpoints,
             ],
             rooms: [
                 a_full_queue_refuses_and_takes_again,

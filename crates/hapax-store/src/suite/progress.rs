@@ -9,7 +9,7 @@ use hapax_core::{
 
 use super::bench::{Bench, MINUTE, SECOND, error, holder_of};
 use super::draft::{job_key, plain};
-use crate::Change;
+use crate::{CLAIM_BYTES_MAX, Change};
 
 /// A value that no engine may write in another way.
 const ODD: &str = "{\"b\": 1.0,\n\"a\":[1e3,\"\\u0000\",12345678901234567890]}";
@@ -210,4 +210,14 @@ pub(super) fn new_arguments_make_the_checkpoint_void(bench: &mut Bench) {
     save_unnamed(bench, id, "{\"row\":5}");
     assert_eq!(bench.enqueue(job_key("k").args("[2]")).job.id, id);
     assert_eq!(bench.job(id).checkpoint, None);
+}
+
+pub(super) fn a_claim_gives_out_only_so_many_bytes_of_checkpoints(bench: &mut Bench) {
+    let large = format!("\"{}\"", "x".repeat(CLAIM_BYTES_MAX / 4));
+    for _ in 0..3 {
+        let id = bench.create(plain());
+        save_unnamed(bench, id, &large);
+    }
+    assert_eq!(bench.fetch_ids(3).len(), 2, "a worker is given the state twice");
+    assert_eq!(bench.fetch_ids(3).len(), 1);
 }

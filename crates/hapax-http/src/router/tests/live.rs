@@ -165,6 +165,66 @@ async fn a_place_that_nobody_remembers_is_a_gap() {
     assert_eq!(back.event().await.json()["job_id"], id, "then comes what is remembered");
 }
 
+/// The first words of a stream to somebody who comes back.
+async fn opening(rig: &Rig, path: &str, last: &str) -> Heard {
+    let request = request("GET", path, "").header("last-event-id", last);
+    let response = rig.front.answer(request.body(Body::empty()).unwrap()).await;
+    Listener::new(response.into_body()).next().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_words_name_no_place_behind_what_is_still_to_be_told() {
+    let rig = rig();
+    let id = rig.enqueue(JOB).await;
+    let path = format!("/ojs/v1/jobs/{id}/events");
+    let forgotten = opening(&rig, &path, "evt_of_another_server").await;
+    assert_eq!(forgotten.id, "", "whoever came back to a place would not hear of the gap");
+    let known = opening(&rig, &path, "").await.id;
+    assert_eq!(rig.fetch().await, id);
+    ack(&rig, &id, "null").await;
+    rig.pass(END_TOLD_AGAIN_TIME + Duration::from_millis(1)).await;
+    for _ in 0..2 {
+        let again = opening(&rig, &path, &known).await.id;
+        let mut back = rig.listen_after(&path, &again).await;
+        assert_eq!(back.event().await.shown(), "job.state_changed available → active");
+    }
+}
+
+#[tokio::test]
+async fn a_misspelt_filter_of_events_is_refused() {
+    let rig = rig();
+    for (path, meant) in [
+        ("/ojs/v1/events?type=job.failed", "types"),
+        ("/ojs/v1/events?queue=mail", "queues"),
+        ("/ojs/v1/events/stream?jobTypes=a.b", "job_types"),
+        ("/ojs/v1/events/stream?event_type=job.failed", "event_types"),
+    ] {
+        let refused = rig.get(path).await.error();
+        assert!(refused.starts_with("400 invalid_request: query."), "{refused}");
+        assert!(refused.contains(&format!("did you mean \"{meant}\"?")), "{refused}");
+    }
+    // What cannot stand in a header has to stand in the address.
+    assert_eq!(rig.get("/ojs/v1/events?access_token=x&_=17&limit=1").await.status, StatusCode::OK);
+    let id = rig.enqueue(JOB).await;
+    let path = format!("/ojs/v1/jobs/{id}/events");
+    let other = rig.get(&format!("{path}?channel=queue:mail")).await.error();
+    assert!(other.starts_with("400 invalid_request: query.channel: contradicts the path"), "{other}");
+    assert_eq!(rig.get(&format!("{path}?channel=job:{id}")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn lists_that_are_not_counted_take_no_offset() {
+    let rig = rig();
+    for path in ["webhooks/deliveries", "workflows", "unique/keys"] {
+        let refused = rig.get(&format!("/ojs/v1/{path}?limit=50&offset=50")).await.error();
+        assert!(
+            refused.starts_with("400 invalid_request: query.offset: this list is not counted"),
+            "{refused}"
+        );
+        assert_eq!(rig.get(&format!("/ojs/v1/{path}?limit=50&offset=0")).await.status, StatusCode::OK);
+    }
+}
+
 #[tokio::test]
 async fn a_slow_client_is_told_what_it_missed_and_goes_on() {
     let rig = rig();

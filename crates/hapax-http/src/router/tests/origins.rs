@@ -60,6 +60,47 @@ async fn a_header_against_the_metadata_is_a_contradiction() {
 }
 
 #[tokio::test]
+async fn a_tenant_that_nobody_could_be_is_refused() {
+    let rig = Rig::new();
+    let job = |meta: &str| format!(r#"{{"type":"a","args":[],"meta":{{{meta}}}}}"#);
+    // Kept like this it would be found by some and not by others.
+    for meta in [r#""tenant\u005fid":"acme""#, r#""tenant_id":"ac\u006de""#] {
+        for answer in [
+            send(&rig, "acme", "POST", "/ojs/v1/jobs", &job(meta)).await,
+            rig.post("/ojs/v1/jobs", &job(meta)).await,
+        ] {
+            let error = answer.error();
+            assert!(
+                error.starts_with("400 invalid_request: meta.tenant_id: must be written without"),
+                "{error}"
+            );
+        }
+    }
+    for meta in [r#""tenant_id":"not a tenant!""#, r#""tenant_id":"""#] {
+        let error = strict().post("/ojs/v1/jobs", &job(meta)).await.error();
+        assert!(
+            error.starts_with("400 invalid_request: meta.tenant_id: must be the id of a tenant"),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        strict().post("/ojs/v1/jobs", &job(r#""tenant_id":"acme""#)).await.status,
+        StatusCode::CREATED
+    );
+}
+
+#[tokio::test]
+async fn the_events_of_one_job_are_for_its_tenant() {
+    let rig = strict();
+    let id = enqueue(&rig, "acme", JOB).await;
+    let path = format!("/ojs/v1/events/stream?channel=job:{id}");
+    assert_eq!(send(&rig, "other", "GET", &path, "").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(rig.get(&path).await.status, StatusCode::BAD_REQUEST, "whose it is has to be said");
+    assert_eq!(send(&rig, "acme", "GET", &path, "").await.status, StatusCode::OK);
+    assert_eq!(rig.get("/ojs/v1/events/stream").await.status, StatusCode::OK, "operators hear all");
+}
+
+#[tokio::test]
 async fn a_tenant_fetches_its_own_jobs_only() {
     let rig = Rig::new();
     let wish = r#"{"queues":["default"],"count":5}"#;

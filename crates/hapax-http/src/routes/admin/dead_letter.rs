@@ -13,9 +13,8 @@ use crate::to_wire::{deed, letters};
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
     let Wanted { filter, order: _, after, numbered } =
         from_wire::operators_letters(&call.uri, call.broker().now())?;
-    let limit = numbered.skipped() + numbered.per_page;
-    let Letters { mut jobs, mut next, total } = call.broker().letters(&filter, after, limit).await?;
-    jobs.drain(..numbered.skipped().min(jobs.len()));
+    let found = call.broker().letters(&filter, after, numbered.skipped(), numbered.per_page).await?;
+    let Letters { mut jobs, mut next, total } = found;
     let fitting = letters::fitting(&jobs);
     if fitting < jobs.len() {
         jobs.truncate(fitting);

@@ -20,10 +20,8 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
             (page, next)
         }
         Some(filter) => {
-            let limit = listing.offset + listing.limit;
-            let found = call.broker().letters(&filter, query.after, limit).await?;
-            let items = found.jobs.into_iter().skip(listing.offset).collect();
-            (Page { items, total: found.total, has_more: found.next.is_some() }, found.next)
+            let found = call.broker().letters(&filter, query.after, listing.offset, listing.limit).await?;
+            (Page { items: found.jobs, total: found.total, has_more: found.next.is_some() }, found.next)
         }
     };
     let fitting = letters::fitting(&page.items);

@@ -147,6 +147,61 @@ async fn who_comes_back_goes_on_from_an_event_in_any_order() {
 }
 
 #[tokio::test]
+async fn a_channel_goes_on_from_an_event_once() {
+    let (server, broker) = start(Limits::default()).await;
+    let mut socket = connect(&server).await;
+    let subscribe = |channel: &str| json!({"action": "subscribe", "channel": channel});
+    let unsubscribe = json!({"action": "unsubscribe", "channel": "all"});
+    socket.says(&subscribe("all")).await;
+    pause(&broker, "a").await;
+    let last = socket.hears().await["id"].clone();
+    socket.says(&json!({"action": "resume", "last_event_id": last})).await;
+    pause(&broker, "b").await;
+    assert_eq!(socket.hears().await["data"]["queue"], "b");
+    socket.says(&unsubscribe).await;
+    assert_eq!(socket.says(&subscribe("all")).await["type"], "subscribed");
+    pause(&broker, "c").await;
+    assert_eq!(socket.hears().await["data"]["queue"], "c", "it has heard of the other");
+}
+
+#[tokio::test]
+async fn what_is_not_there_any_longer_does_not_keep_others_from_going_on() {
+    let rig = Rig::new();
+    rig.herald();
+    let (broker, limits) = (rig.shared.broker.clone(), Limits::default());
+    let id = rig.enqueue(r#"{"type":"a","args":[]}"#).await;
+    let server = serve(rig, &limits).await;
+    let mut socket = connect(&server).await;
+    for channel in [format!("job:{id}"), "all".to_owned()] {
+        socket
+            .says(&json!({"action": "subscribe", "channel": channel, "event_types": ["queue.paused"]}))
+            .await;
+    }
+    pause(&broker, "a").await;
+    let last = socket.hears().await["id"].clone();
+    let id: hapax_core::JobId = id.parse().unwrap();
+    broker.cancel(id).await.unwrap();
+    broker.delete(id).await.unwrap();
+    let resumed = socket.says(&json!({"action": "resume", "last_event_id": last})).await;
+    assert_eq!((&resumed["type"], &resumed["channels"]), (&json!("resumed"), &json!(["all"])), "{resumed}");
+    pause(&broker, "b").await;
+    assert_eq!(socket.hears().await["data"]["queue"], "b");
+}
+
+#[tokio::test]
+async fn the_channel_of_a_job_is_for_its_tenant() {
+    let rig = Rig::new();
+    rig.herald();
+    let id = rig.enqueue(r#"{"type":"a","args":[],"meta":{"tenant_id":"acme"}}"#).await;
+    let server = serve(rig, &Limits::default()).await;
+    let subscribe = json!({"action": "subscribe", "channel": format!("job:{id}")});
+    for (tenant, expected) in [("other", "error"), ("acme", "subscribed")] {
+        let mut socket = open(&server, &[("x-ojs-tenant", tenant)]).await.unwrap().0;
+        assert_eq!(socket.says(&subscribe).await["type"], expected, "{tenant}");
+    }
+}
+
+#[tokio::test]
 async fn bad_messages_are_answered_and_the_connection_stays() {
     let (server, _broker) = start(Limits::default()).await;
     let mut socket = connect(&server).await;
