@@ -12,8 +12,8 @@ use crate::{Change, HeldBack};
 /// costs every worker a little and no worker everything.
 pub const EXPIRED_PER_CLAIM_MAX: usize = 1000;
 
-/// How many bytes of arguments, metadata, other attributes and checkpoints one claim gives out before it stops short of its count: a reply has to fit
-/// into memory, and a worker that cannot take it would hold leases on all of it.
+/// How many bytes of arguments, metadata, other attributes and checkpoints one claim gives out before it stops short of its
+/// count: a reply has to fit into memory, and a worker that cannot take it would hold leases on all of it.
 pub const CLAIM_BYTES_MAX: usize = 16 << 20;
 
 /// How many jobs of a line a claim looks at to find those of one tenant. Lines are not kept by tenant: a tenant whose jobs

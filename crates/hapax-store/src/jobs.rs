@@ -8,7 +8,8 @@ use crate::bytes_of;
 /// not one long read.
 pub const JOB_SCAN_MAX: usize = 10_000;
 
-/// How many bytes of arguments, metadata, checkpoints and results one look reads at most, give or take a job: others want to read too.
+/// How many bytes of arguments, metadata, checkpoints and results one look reads at most, give or take a job: others want
+/// to read too.
 pub const JOB_SCAN_BYTES_MAX: usize = 64 << 20;
 
 /// Which jobs to list.

@@ -166,7 +166,7 @@ mod tests {
         let refs = r##"{"$ref":"#/$defs/many"},"##.repeat(20);
         let many = "true,".repeat(500);
         let large =
-            catalogue(&format!(r##"{{"allOf":[{refs}true],"$defs":{{"many":{{"allOf":[{many}true]}}}}}}"##));
+            catalogue(&format!(r#"{{"allOf":[{refs}true],"$defs":{{"many":{{"allOf":[{many}true]}}}}}}"#));
         assert!(large.may_take_long(100_000));
         assert!(!large.may_take_long(100));
         assert!(catalogue(r#"{"items":{"pattern":"x"}}"#).may_take_long(PATTERNED_BYTES + 1));

@@ -114,10 +114,10 @@ impl Checker {
             return self.validator.iter_errors(&args).take(FINDINGS_MAX).map(found).collect();
         }
         // The first error alone is small, unless it is made of others.
-        match self.size.has_branches {
-            false => self.validator.validate(&args).err().map(found).into_iter().collect(),
-            true => whole("is not as its schema says, and too large for the places to be told".to_owned()),
+        if self.size.has_branches {
+            return whole("is not as its schema says, and too large for the places to be told".to_owned());
         }
+        self.validator.validate(&args).err().map(found).into_iter().collect()
     }
 
     /// What all errors take that these arguments could lead to.
