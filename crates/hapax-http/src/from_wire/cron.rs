@@ -129,24 +129,18 @@ fn read_description(given: &Given<'_, '_>) -> Result<Box<str>, Fault> {
 }
 
 fn template(body: &Given<'_, '_>, intake: &Intake) -> Result<Template, Fault> {
-    match body.member("job_template") {
-        Some(given) => {
-            given.expect_object("the job, as in POST /jobs")?;
-            // What stands beside it would be passed over.
-            body.expect_only(OWN)?;
-            read_template(given, intake, &[])
-        }
-        None => {
-            let options = body.member("options");
-            let misplaced = OWN.iter().find_map(|name| options.as_ref()?.member(name));
-            if let Some(given) = misplaced {
-                let problem =
-                    "is about the recurring job and not about its jobs; send it beside options, not inside";
-                return Err(Fault::new(given.place, problem));
-            }
-            read_template(*body, intake, OWN)
-        }
+    if let Some(given) = body.member("job_template") {
+        given.expect_object("the job, as in POST /jobs")?;
+        // What stands beside it would be passed over.
+        body.expect_only(OWN)?;
+        return read_template(given, intake, &[]);
     }
+    let options = body.member("options");
+    if let Some(given) = OWN.iter().find_map(|name| options.as_ref()?.member(name)) {
+        let problem = "is about the recurring job and not about its jobs; send it beside options, not inside";
+        return Err(Fault::new(given.place, problem));
+    }
+    read_template(*body, intake, OWN)
 }
 
 fn read_template(given: Given<'_, '_>, intake: &Intake, own: &[&str]) -> Result<Template, Fault> {
