@@ -54,7 +54,7 @@ pub fn parting(before: State, after: &Job) -> Option<Parting> {
 pub fn let_go(successor: &Job, parting: Parting, now: Timestamp) -> Option<Job> {
     successor.waits_for()?;
     // Who stands in a line, or waits for the run before it, does so whatever keys that holds.
-    if parting == Parting::KeyGivenUp && !waits_for_key(successor) {
+    if parting == Parting::KeyGivenUp && waits_for_end(successor) {
         return None;
     }
     let mut next = successor.clone();
@@ -63,10 +63,13 @@ pub fn let_go(successor: &Job, parting: Parting, now: Timestamp) -> Option<Job> 
     Some(next)
 }
 
-/// Whether it waits for the key of the other, and not for its end.
-fn waits_for_key(successor: &Job) -> bool {
+/// Whether it waits for the end of the other, and not for its key.
+fn waits_for_end(successor: &Job) -> bool {
     let policy = successor.spec.unique.as_ref().and_then(Uniqueness::policy);
-    successor.spec.ordering_key.is_none() && policy.is_some_and(|policy| policy.while_active.is_some())
+    let waits_for_key = policy.is_some_and(|policy| policy.while_active.is_some());
+    // What recurring jobs make says so in its metadata.
+    let is_run = successor.spec.meta.as_str().contains("\"cron_name\"");
+    successor.spec.ordering_key.is_some() || (is_run && !waits_for_key)
 }
 
 /// An ended job whose time is over and which is kept on, as long again as it was kept already: so it is looked at a few
