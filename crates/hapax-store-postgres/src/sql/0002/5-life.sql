@@ -478,7 +478,7 @@ BEGIN
     END IF;
     FOR old IN SELECT w.* FROM hapax.jobs w WHERE w.after = j.id AND w.after IS NOT NULL ORDER BY w.seq FOR UPDATE LOOP
         CONTINUE WHEN NOT has_ended AND (old.ordering_key IS NOT NULL
-            OR (strpos(old.meta::text, '"cron_name"') > 0 AND NOT coalesce(old.policy ? 'while_active', false)));
+            OR (strpos(old.meta::text, '"cron_name"') > 0 AND (old.policy -> 'while_active') IS NULL));
         old := hapax.legible(old);
         next := old;
         next.activated_at := now;
