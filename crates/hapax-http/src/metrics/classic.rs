@@ -3,8 +3,9 @@
 //! The library writes the form of `OpenMetrics`, in which the name of a counter has no `_total` where its kind is told. A scraper of the older
 //! format then knows a counter of one name, and samples of another.
 
-/// The media type of that text.
-pub(crate) const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// The media type of that text, without its version: the official cases compare it letter by letter (EXT-OBS-003), and scrapers
+/// take plain text for this format.
+pub(crate) const CLASSIC: &str = "text/plain";
 
 /// The same counters in the older format.
 pub(super) fn classic(text: &str) -> String {
