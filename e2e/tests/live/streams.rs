@@ -50,12 +50,12 @@ fn a_job_that_has_ended_is_told_of_once() {
     let id = life(&mut server.client(), "default");
     for path in [format!("/ojs/v1/jobs/{id}/events"), format!("/ojs/v1/events/stream?channel=job:{id}")] {
         let mut stream = Listener::open(&server, &path);
-        // What was still on its way when the stream began may come before.
+        // Its life may still have been on its way when the stream began; then that is what tells its end.
         let told: Vec<_> = std::iter::from_fn(|| stream.event()).collect();
-        let ends = |kind: &str, to: &Value| kind == "job.state_changed" && to == "completed";
-        let count = told.iter().filter(|heard| ends(&heard.event, &heard.data["to"])).count();
-        assert_eq!(count, 1, "{told:?}");
-        assert!(told.last().is_some_and(|heard| ends(&heard.event, &heard.data["to"])), "{told:?}");
+        let ends = |heard: &&Told| heard.data["to"] == "completed";
+        let changes = told.iter().filter(ends).filter(|heard| heard.event == "job.state_changed");
+        assert_eq!(changes.count(), 1, "{told:?}");
+        assert!(told.last().as_ref().is_some_and(ends), "and nothing comes after its end: {told:?}");
     }
 }
 
