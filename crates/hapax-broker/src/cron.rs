@@ -5,9 +5,7 @@ use std::sync::Arc;
 use hapax_core::cron::{Cron, Overlap, Schedule, Template, Zone};
 use hapax_core::{TenantId, Timestamp};
 use hapax_store::record::cron as record;
-use hapax_store::{
-    Action, Done, Edit, Entry, EntryKey, EntryQuery, Register, StoreError, Tick, Written, cron,
-};
+use hapax_store::{Action, Done, Edit, Entry, EntryKey, EntryQuery, Register, Tick, Written, cron};
 
 use crate::{Broker, Error, answer};
 
@@ -95,7 +93,7 @@ impl Broker {
     pub async fn register_cron(&self, draft: CronDraft) -> Result<(Cron, bool), Error> {
         let now = self.now();
         let key = cron::key(&draft.name);
-        let (its_key, name) = (key.clone(), draft.name.clone());
+        let its_key = key.clone();
         let edit = Edit::new(move |before: Option<&Written>| {
             // One that cannot be read is registered as if it were new.
             let before = before.and_then(|written| record::read(&draft.name, &written.body).ok());
@@ -107,13 +105,13 @@ impl Broker {
             Ok(Some(cron::written(&draft.registered(before.as_ref(), now))))
         });
         let (entry, was_there) = self.edit(now, key, edit).await?;
-        Ok((readable(&name, entry)?, !was_there))
+        Ok((edited(entry)?, !was_there))
     }
 
     /// A recurring job.
     pub async fn cron(&self, name: &str) -> Result<Option<Cron>, Error> {
         let entry = self.shared.store.entry(cron::key(name)).await?;
-        entry.map(|entry| readable(name, Some(entry))).transpose()
+        entry.as_ref().map(readable).transpose()
     }
 
     /// Recurring jobs by name.
@@ -121,11 +119,8 @@ impl Broker {
         let after = after.map(Arc::from);
         let query = EntryQuery { register: Register::Cron, prefix: "".into(), after, limit };
         let page = self.shared.store.entries(query).await?;
-        let crons = page.entries.into_iter().map(|entry| {
-            let name = Arc::clone(&entry.key.name);
-            readable(&name, Some(entry))
-        });
-        Ok(CronPage { crons: crons.collect::<Result<_, _>>()?, has_more: page.has_more, total: page.total })
+        let crons = page.entries.iter().map(readable).collect::<Result<_, _>>()?;
+        Ok(CronPage { crons, has_more: page.has_more, total: page.total })
     }
 
     /// Lets a recurring job make jobs, or none. What it missed meanwhile is not made up for.
@@ -145,8 +140,7 @@ impl Broker {
             }
             Ok(Some(cron::written(&cron)))
         });
-        let (entry, _) = self.edit(now, key, edit).await?;
-        readable(name, entry)
+        edited(self.edit(now, key, edit).await?.0)
     }
 
     /// Removes a recurring job; shows what it was. Jobs that it has made stay.
@@ -156,7 +150,7 @@ impl Broker {
         let its_key = key.clone();
         let edit = Edit::new(move |before| if before.is_some() { Ok(None) } else { Err(its_key.missing()) });
         self.edit(self.now(), key, edit).await?;
-        readable(name, Some(before))
+        readable(&before)
     }
 
     /// Lets a recurring job make a job now, whatever its schedule says.
@@ -184,13 +178,13 @@ impl Broker {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the entry of the recurring job {0} is damaged")]
-struct Damaged(Box<str>);
+/// The recurring job of an entry that an edit has left there.
+fn edited(entry: Option<Entry>) -> Result<Cron, Error> {
+    readable(&entry.ok_or_else(answer::another_question)?)
+}
 
-fn readable(name: &str, entry: Option<Entry>) -> Result<Cron, Error> {
-    let read = entry.and_then(|entry| record::read(name, &entry.written.body).ok());
-    read.ok_or_else(|| Error::Store(StoreError::Failed(Arc::new(Damaged(name.into())))))
+fn readable(entry: &Entry) -> Result<Cron, Error> {
+    record::read(&entry.key.name, &entry.written.body).map_err(|_| entry.key.damaged().into())
 }
 
 #[cfg(test)]

@@ -72,10 +72,11 @@ impl Broker {
 #[cfg(test)]
 mod tests {
     use hapax_core::Refusal;
-    use hapax_store::{EntryKey, Register};
+    use hapax_core::limit::LimitKey;
+    use hapax_store::{EntryKey, Register, StoreError, cron, limit, settings};
 
     use crate::Error;
-    use crate::testing::{rig, settle};
+    use crate::testing::{queue, rig, settle};
 
     #[tokio::test(start_paused = true)]
     async fn an_entry_is_made_once_and_removed_once() {
@@ -101,6 +102,31 @@ mod tests {
         let page = broker.entries(Register::Pool, None, 10).await.unwrap();
         let names: Vec<&str> = page.entries.iter().map(|entry| &*entry.key.name).collect();
         assert_eq!(names, ["a", "b"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_cannot_be_read_is_named_and_not_taken_for_absent() {
+        let broker = rig().broker;
+        let queue = queue("mail");
+        let damage = [
+            (settings::key("mail"), "the entry \"mail\" of the register \"queue\" is damaged"),
+            (cron::key("nightly"), "the entry \"nightly\" of the register \"cron\" is damaged"),
+            (limit::key(&LimitKey::of_queue(&queue)), "of the register \"limit\" is damaged"),
+            (EntryKey::new(Register::Workflow, "none"), "the entry \"none\" of the register \"workflow\""),
+        ];
+        for (key, _) in &damage {
+            broker.make_entry(key.clone(), "?".into()).await.unwrap();
+        }
+        let told = [
+            broker.queue_settings("mail").await.map(drop),
+            broker.crons(None, 9).await.map(drop),
+            broker.queue_limit(&queue).await.map(drop),
+            broker.workflows(None, 9).await.map(drop),
+        ];
+        for (told, (_, named)) in told.into_iter().zip(damage) {
+            let Err(Error::Store(StoreError::Failed(cause))) = told else { panic!("{told:?}") };
+            assert!(cause.to_string().contains(named), "{cause}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hapax_core::QueueName;
 use hapax_core::limit::{LimitKey, Memory, Ruling};
 use hapax_store::record::limit as record;
-use hapax_store::{LimitFacts, LimitPage, LimitQuery, Written, limit};
+use hapax_store::{Entry, LimitFacts, LimitPage, LimitQuery, limit};
 
 use crate::{Broker, Error};
 
@@ -29,8 +29,8 @@ impl Broker {
     pub async fn queue_limit(&self, queue: &QueueName) -> Result<Option<Ruling>, Error> {
         let (key, now) = (LimitKey::of_queue(queue), self.now());
         let entry = self.shared.store.entry(limit::key(&key)).await?;
-        let read = |Written { body, .. }: Written| record::read(&body).unwrap_or_default();
-        let memory: Memory = entry.map(|entry| read(entry.written)).unwrap_or_default();
+        let Some(Entry { key, written }) = entry else { return Ok(None) };
+        let memory: Memory = record::read(&written.body).map_err(|_| key.damaged())?;
         Ok(memory.decided(now))
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use hapax_core::{Deletion, QueueName, QueueSettings};
 use hapax_store::record::queue as record;
 use hapax_store::settings::key;
-use hapax_store::{DEFAULT_SETTINGS, Edit, EntryQuery, Register, Written};
+use hapax_store::{DEFAULT_SETTINGS, Edit, Entry, EntryQuery, Register, Written};
 
 use crate::{Broker, Error};
 
@@ -94,7 +94,7 @@ impl Broker {
     /// What was decided about a queue, or about all others, and nothing that follows from the defaults.
     pub async fn queue_settings(&self, name: &str) -> Result<Option<QueueSettings>, Error> {
         let entry = self.shared.store.entry(key(name)).await?;
-        Ok(entry.and_then(|entry| record::read(&entry.written.body).ok()))
+        entry.as_ref().map(readable).transpose()
     }
 
     /// The settings by which a queue works.
@@ -120,13 +120,17 @@ impl Broker {
         self.see_through(async move {
             let (entry, _) = broker.edit(broker.now(), key, edit).await?;
             broker.learn_settings().await?;
-            Ok(entry.and_then(|entry| record::read(&entry.written.body).ok()).unwrap_or_default())
+            Ok(entry.as_ref().map(readable).transpose()?.unwrap_or_default())
         })
         .await
     }
 }
 
-/// What settings say; nothing where there are none.
+fn readable(entry: &Entry) -> Result<QueueSettings, Error> {
+    record::read(&entry.written.body).map_err(|_| entry.key.damaged().into())
+}
+
+/// What settings say; nothing where there are none. Whoever decides anew about some that cannot be read mends them.
 pub(crate) fn read(written: Option<&Written>) -> QueueSettings {
     written.and_then(|written| record::read(&written.body).ok()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use hapax_core::workflow::{Mark, Plan, Workflow, WorkflowId};
 use hapax_core::{Incoming, Job, Json};
 use hapax_store::record::workflow as record;
 use hapax_store::{
-    Action, Done, Entry, EntryQuery, Followed, Memo, NewWorkflow, Register, Started, StoreError, workflow,
+    Action, Done, Entry, EntryQuery, Followed, Memo, NewWorkflow, Register, Started, workflow,
 };
 
 use crate::{Broker, Draft, Error, Receipt, answer};
@@ -96,7 +96,7 @@ impl Broker {
         let store = &self.shared.store;
         let Some(workflow) = self.workflow_alone(id).await? else { return Ok(None) };
         let steps = match store.entry(workflow::steps_key(id)).await? {
-            Some(entry) => record::read_steps(&entry.written.body).map_err(|_| unreadable(id))?,
+            Some(entry) => record::read_steps(&entry.written.body).map_err(|_| entry.key.damaged())?,
             // It was forgotten between the two looks.
             None => return Ok(None),
         };
@@ -112,8 +112,7 @@ impl Broker {
     /// A workflow without its jobs and their names.
     pub(crate) async fn workflow_alone(&self, id: WorkflowId) -> Result<Option<Workflow>, Error> {
         let entry = self.shared.store.entry(workflow::key(id)).await?;
-        let read = |entry: Entry| record::read(id, &entry.written.body).map_err(|_| unreadable(id));
-        entry.map(read).transpose()
+        entry.as_ref().map(readable).transpose()
     }
 
     /// Workflows, the oldest first.
@@ -121,11 +120,7 @@ impl Broker {
         let after = after.map(|id| id.to_string().into());
         let query = EntryQuery { register: Register::Workflow, prefix: "".into(), after, limit };
         let page = self.shared.store.entries(query).await?;
-        let read = |entry: &hapax_store::Entry| {
-            let id: WorkflowId = entry.key.name.parse().ok()?;
-            record::read(id, &entry.written.body).ok()
-        };
-        let workflows = page.entries.iter().filter_map(read).collect();
+        let workflows = page.entries.iter().map(readable).collect::<Result<_, _>>()?;
         Ok(WorkflowPage { workflows, has_more: page.has_more, total: page.total })
     }
 }
@@ -149,12 +144,10 @@ fn to_look_up(workflow: &Workflow) -> Vec<u32> {
     open.chain(ended).take(STEPS_SHOWN_IN_FULL).collect()
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the entry of workflow {0} is damaged")]
-struct Damaged(WorkflowId);
-
-fn unreadable(id: WorkflowId) -> Error {
-    Error::Store(StoreError::Failed(Arc::new(Damaged(id))))
+fn readable(entry: &Entry) -> Result<Workflow, Error> {
+    let id = entry.key.name.parse().ok();
+    let read = id.and_then(|id: WorkflowId| record::read(id, &entry.written.body).ok());
+    read.ok_or_else(|| entry.key.damaged().into())
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use hapax_core::{Refusal, Timestamp};
 
+use crate::StoreError;
+use crate::error::Damaged;
+
 /// What an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Register {
@@ -90,6 +93,12 @@ impl EntryKey {
     /// What somebody is told who wants to make an entry that is there.
     pub fn taken(&self) -> Refusal {
         Refusal::EntryTaken { register: self.register.name(), name: (&*self.name).into() }
+    }
+
+    /// What somebody is told who asks for an entry that cannot be read.
+    pub fn damaged(&self) -> StoreError {
+        let damaged = Damaged { register: self.register.name(), name: Arc::clone(&self.name) };
+        StoreError::Failed(Arc::new(damaged))
     }
 }
 

@@ -16,3 +16,11 @@ pub enum StoreError {
     #[error("the store is closing; nothing was changed")]
     Closed,
 }
+
+/// An entry that says what nobody can read.
+#[derive(Debug, thiserror::Error)]
+#[error("the entry \"{name}\" of the register \"{register}\" is damaged")]
+pub(crate) struct Damaged {
+    pub(crate) register: &'static str,
+    pub(crate) name: Arc<str>,
+}

@@ -179,8 +179,8 @@ impl Code {
                 name: "conflict",
                 status: 409,
                 retryable: false,
-                meaning: "The job is in a state in which this cannot happen to it.",
-                hint: "Read the job; details say where it is and where it would have to be.",
+                meaning: "The job or the workflow is in a state in which this cannot happen to it.",
+                hint: "Look where it stands; details say where it is and where it would have to be.",
             },
             Code::LeaseLost => &Row {
                 name: "lease_lost",

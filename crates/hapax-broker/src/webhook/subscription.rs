@@ -11,7 +11,7 @@ use hapax_core::{JobType, Json, QueueName, Timestamp};
 use hapax_store::record::courier::{self, Courier};
 use hapax_store::record::webhook as record;
 use hapax_store::webhook::{Shelf, courier_key, key, on_shelf, read_delivery, written};
-use hapax_store::{Action, Edit, Entry, EntryQuery, Register, StoreError, Written};
+use hapax_store::{Action, Edit, Entry, EntryQuery, Register, Written};
 
 use super::OUTBOX_MAX;
 use super::carrier::Letter;
@@ -320,13 +320,8 @@ fn patched(subscription: &Subscription, patch: &SubscriptionPatch, now: Timestam
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the entry of the subscription {0} is damaged")]
-struct Damaged(Box<str>);
-
 fn readable(entry: &Entry) -> Result<Subscription, Error> {
-    let damaged = |_| Error::Store(StoreError::Failed(Arc::new(Damaged((&*entry.key.name).into()))));
-    record::read(&entry.key.name, &entry.written.body).map_err(damaged)
+    record::read(&entry.key.name, &entry.written.body).map_err(|_| entry.key.damaged().into())
 }
 
 const _: () = assert!(OUTBOX_MAX > PAGE, "one page is thrown away at a time");
