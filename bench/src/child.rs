@@ -54,6 +54,17 @@ impl Listening {
         Ok(kibibytes * 1024)
     }
 
+    /// The processor time that the process has taken, in microseconds; the kernel counts it in ticks.
+    pub(crate) fn processor_us(&self) -> Result<f64> {
+        const TICK_US: f64 = 10_000.0;
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The name stands in brackets and may hold anything; user and system time are the 12th and 13th after it.
+        let (_, figures) = stat.rsplit_once(')').context("no name in stat")?;
+        let mut times = figures.split_ascii_whitespace().skip(11).take(2);
+        let mut next = || Ok::<f64, anyhow::Error>(times.next().context("no times in stat")?.parse()?);
+        Ok((next()? + next()?) * TICK_US)
+    }
+
     pub(crate) fn check_alive(&mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
             bail!("the child ended with {status}: {}", self.log_end());

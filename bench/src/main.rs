@@ -32,6 +32,7 @@ mod server;
 mod stored;
 mod tally;
 mod targets;
+mod versus;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -47,12 +48,15 @@ use crate::load::Pace;
 use crate::question::Question;
 use crate::run::Settings;
 use crate::server::Binary;
+use crate::versus::Match;
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures Hapax against an HTTP echo and the bare means of its store")]
 enum Task {
     /// Measure, and print a table with the targets.
     Run(RunArguments),
+    /// Load two builds of the server by turns, and print what the first does and costs beside the second.
+    Versus(VersusArguments),
     /// The HTTP ceiling; `run` starts it.
     Echo {
         #[arg(long)]
@@ -109,6 +113,30 @@ struct RunArguments {
     directory: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+struct VersusArguments {
+    /// The hapax binary that the other one is held against.
+    #[arg(long)]
+    other: PathBuf,
+    /// The hapax binary in question; the one beside this program if absent.
+    #[arg(long)]
+    server: Option<PathBuf>,
+    /// Only the cases whose name contains this: enqueue, unique, duplicates, fetch-ack, end-to-end, batch.
+    #[arg(long, default_value = "")]
+    only: String,
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// How often each of the two is loaded.
+    #[arg(long, default_value_t = 20)]
+    turns: usize,
+    /// How long it is loaded each time.
+    #[arg(long, default_value_t = 0.5)]
+    seconds: f64,
+    /// Where the data is put while measuring: on the disk in question, not on a tmpfs [default: beside this program].
+    #[arg(long)]
+    directory: Option<PathBuf>,
+}
+
 fn main() -> ExitCode {
     perform(Task::parse()).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -122,6 +150,10 @@ fn perform(task: Task) -> Result<ExitCode> {
             // One thread: the generator must leave the cores to what it measures.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(measure(arguments))
+        }
+        Task::Versus(arguments) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(versus::run(&contest(arguments)?)).map(|()| ExitCode::SUCCESS)
         }
         Task::Listen { address, queue, count } => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -158,6 +190,24 @@ async fn stopped() {
         return std::future::pending().await;
     };
     tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+}
+
+fn contest(arguments: VersusArguments) -> Result<Match> {
+    let VersusArguments { other, server, only, connections, turns, seconds, directory } = arguments;
+    let beside = std::env::current_exe()?.parent().context("a program without a directory")?.to_owned();
+    let server = server.unwrap_or_else(|| beside.join("hapax"));
+    for path in [&server, &other] {
+        ensure!(path.is_file(), "no server at {}", path.display());
+    }
+    ensure!(turns > 0 && connections > 0, "turns and connections start at 1");
+    Ok(Match {
+        binaries: [server, other].map(|path| Binary { path, store: None }),
+        cases: Case::ALL.into_iter().filter(|case| case.name().contains(&only)).collect(),
+        connections,
+        turns,
+        pace: Pace { warm_up: Duration::ZERO, length: Duration::try_from_secs_f64(seconds)? },
+        directory: directory.unwrap_or(beside),
+    })
 }
 
 fn settings(arguments: RunArguments) -> Result<Settings> {

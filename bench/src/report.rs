@@ -3,12 +3,14 @@
 
 use serde::Serialize;
 
+use crate::case::Case;
 use crate::limits::Limits;
 use crate::listeners::Listeners;
 use crate::question::{Findings, Question};
 use crate::row::{Cell, Row};
 use crate::stored::Start;
 use crate::targets::{Bound, Target, Verdict};
+use crate::versus::{self, Side};
 
 /// The whole result, as `--json` writes it.
 #[derive(Debug, Serialize)]
@@ -131,6 +133,22 @@ pub(crate) fn findings(findings: &Findings) {
         let Listeners { heard_alone_per_second: before, heard_per_second: after, .. } = listeners;
         println!("  to their queue, as fast as can be: {after:.0}/s, without them {before:.0}/s");
     }
+}
+
+pub(crate) fn versus_head() {
+    println!("case          this/s   other/s   ratio   this us  other us   ratio");
+}
+
+/// Rates with the median of their ratios, then processor time per operation.
+pub(crate) fn versus(case: Case, sides: &[Side; 2]) {
+    let [this, other] = sides.each_ref().map(Side::rate);
+    let [this_us, other_us] = sides.each_ref().map(Side::processor_us_each);
+    println!(
+        "{:<11} {this:>8.0}  {other:>8.0}  {:>6.3}  {this_us:>8.2}  {other_us:>8.2}  {:>6.3}",
+        case.name(),
+        versus::rate_ratio(sides),
+        this_us / other_us
+    );
 }
 
 pub(crate) fn legend() {

@@ -42,6 +42,13 @@ impl JobId {
         self.0.as_bytes()
     }
 
+    /// The text of the id, in ASCII.
+    pub fn text(&self) -> [u8; 36] {
+        let mut text = [0; 36];
+        self.0.as_hyphenated().encode_lower(&mut text);
+        text
+    }
+
     /// The id of bytes from [`JobId::bytes`]; nothing if they are not of version 7.
     pub fn from_bytes(bytes: [u8; 16]) -> Option<JobId> {
         let uuid = Uuid::from_bytes(bytes);
@@ -90,6 +97,7 @@ mod tests {
         let text = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
         let id: JobId = text.parse().unwrap();
         assert_eq!(id.to_string(), text);
+        assert_eq!(id.text(), text.as_bytes());
         assert_eq!(JobId::from_bytes(*id.bytes()), Some(id));
     }
 

@@ -5,7 +5,9 @@
 //! watched here.
 
 mod activity;
+mod keeper;
 mod patience;
+mod seldom;
 mod watched;
 
 use std::convert::Infallible;
@@ -19,12 +21,11 @@ use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval, interval_at};
 
 use crate::front::Front;
-use crate::limits::{STREAM_CUT_INTERVAL, STREAM_GRACE, WATCH_INTERVAL};
 use activity::{Activity, InProgress};
-use patience::{Patience, Watch};
+use keeper::{Keeper, Order};
+use seldom::Seldom;
 use watched::Watched;
 
 /// Serves one client until it hangs up, idles too long, or the server stops.
@@ -50,7 +51,7 @@ async fn speak_http(
     builder: &Builder<TokioExecutor>,
     stream: TcpStream,
     front: Front,
-    mut stopped: watch::Receiver<bool>,
+    stopped: watch::Receiver<bool>,
     activity: &Arc<Activity>,
 ) {
     let seen_by_server = stopped.clone();
@@ -62,34 +63,18 @@ async fn speak_http(
     });
     let io = Watched::new(stream, activity);
     let mut connection = pin!(builder.serve_connection_with_upgrades(io, service));
-    let mut watch = Watch::default();
-    let mut ticks = interval(WATCH_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut cut = None;
+    let mut keeper = Seldom::new(Keeper::new(Arc::clone(activity), stopped).order());
     loop {
-        tokio::select! {
+        let (order, next) = tokio::select! {
             biased;
             // Errors here are the client's: it hung up, or does not speak HTTP.
             _ended = connection.as_mut() => return,
-            _changed = stopped.changed(), if cut.is_none() => {
-                cut = Some(interval_at(Instant::now() + STREAM_GRACE, STREAM_CUT_INTERVAL));
-                connection.as_mut().graceful_shutdown();
-            }
-            // Requests may end; a client that does not take the last words of a stream keeps nobody waiting.
-            () = tick(&mut cut) => if activity.only_lasts() { return },
-            _tick = ticks.tick() => match watch.look(activity) {
-                Patience::Goes => {}
-                Patience::LetGo => connection.as_mut().graceful_shutdown(),
-                Patience::Ended => return,
-            },
+            ordered = &mut keeper => ordered,
+        };
+        match order {
+            Order::LetGo => connection.as_mut().graceful_shutdown(),
+            Order::End => return,
         }
-    }
-}
-
-/// The next moment of an interval; never if there is none.
-async fn tick(interval: &mut Option<Interval>) {
-    match interval {
-        Some(interval) => drop(interval.tick().await),
-        None => std::future::pending().await,
+        keeper = Seldom::new(next.order());
     }
 }

@@ -27,7 +27,7 @@ use crate::reply::{Form, Reply};
 use crate::request_id::RequestId;
 use crate::shared::{BodyRule, Endpoint};
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What nginx, and others after it, read as the wish to pass everything on at once.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -52,11 +52,12 @@ where
     let started = Instant::now();
     let shared = &endpoint.shared;
     let (mut parts, body) = request.into_parts();
-    let id = RequestId::of_client(parts.headers.get(REQUEST_ID));
-    let id = id.unwrap_or_else(|| shared.minter.mint(shared.broker.now()));
-    let version = negotiated(&parts.headers);
-    let dialect = *version.as_ref().unwrap_or(&Dialect::OpenApi);
     let survey = Survey::of(&parts.headers);
+    let said = |name| if survey.names_itself { parts.headers.get(name) } else { None };
+    let id = RequestId::of_client(said(REQUEST_ID));
+    let id = id.unwrap_or_else(|| shared.minter.mint(shared.broker.now()));
+    let version = negotiated(said(OJS_VERSION));
+    let dialect = *version.as_ref().unwrap_or(&Dialect::OpenApi);
     let mut head = Head { id, dialect, caller: Caller::Anybody, survey };
     let (body, goes_on) = match admit(&endpoint, &parts, survey, version, &mut head.caller) {
         Ok(()) => take_body(&endpoint, &parts, body).await,

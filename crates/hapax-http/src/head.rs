@@ -1,6 +1,6 @@
 //! What the head of a request says, and for what of it the request is refused.
 
-use axum::http::{HeaderMap, HeaderName, header, request};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header, request};
 use hapax_wire::error::Code;
 
 use crate::auth::Caller;
@@ -21,15 +21,18 @@ pub(crate) struct Survey {
     bytes: usize,
     /// Whether one of those is there that few requests have. Each look-up costs, and most requests are spared them.
     pub(crate) has_rare: bool,
+    /// Whether the client says which version of the protocol it speaks, or how it calls the request.
+    pub(crate) names_itself: bool,
 }
 
 impl Survey {
     pub(crate) fn of(headers: &HeaderMap) -> Survey {
-        let mut survey = Survey { bytes: 0, has_rare: false };
+        let mut survey = Survey { bytes: 0, has_rare: false, names_itself: false };
         for (name, value) in headers {
             let name = name.as_str();
             survey.bytes += name.len() + value.len();
             survey.has_rare |= is_rare(name);
+            survey.names_itself |= matches!(name, "ojs-version" | "x-request-id");
         }
         survey
     }
@@ -50,8 +53,8 @@ fn is_rare(name: &str) -> bool {
 }
 
 /// The dialect that the request asks for; an error for a version that nobody speaks.
-pub(crate) fn negotiated(headers: &HeaderMap) -> Result<Dialect, Problem> {
-    match headers.get(OJS_VERSION) {
+pub(crate) fn negotiated(version: Option<&HeaderValue>) -> Result<Dialect, Problem> {
+    match version {
         None => Ok(Dialect::OpenApi),
         Some(version) if version == VERSION => Ok(Dialect::Negotiated),
         Some(version) if VERSION_ALIASES.iter().any(|alias| version == alias) => Ok(Dialect::Negotiated),
@@ -107,12 +110,18 @@ pub(crate) fn media(headers: &HeaderMap) -> Result<Media, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
-    use crate::exchange::{BLOCK_TIMEOUT, IDEMPOTENCY_KEY};
+    use crate::exchange::{BLOCK_TIMEOUT, IDEMPOTENCY_KEY, REQUEST_ID};
     use crate::origin::{TENANT, TRACE_PARENT, TRACE_STATE};
     use crate::page::FETCH_SITE;
+
+    #[test]
+    fn a_name_of_the_request_or_of_a_version_is_seen() {
+        for (name, is_seen) in [(OJS_VERSION, true), (REQUEST_ID, true), (header::HOST, false)] {
+            let headers = HeaderMap::from_iter([(name.clone(), HeaderValue::from_static("h"))]);
+            assert_eq!(Survey::of(&headers).names_itself, is_seen, "{name}");
+        }
+    }
 
     #[test]
     fn a_rare_header_is_seen() {

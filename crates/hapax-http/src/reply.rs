@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use bytes::Bytes;
+use hapax_core::JobId;
 use hapax_wire::writer;
 
 /// A status, a body and whatever headers the route adds.
@@ -65,8 +66,8 @@ impl Reply {
     }
 
     /// With the address of the job.
-    pub(crate) fn at_job(self, id: impl std::fmt::Display) -> Reply {
-        match HeaderValue::from_str(&format!("/ojs/v1/jobs/{id}")) {
+    pub(crate) fn at_job(self, id: JobId) -> Reply {
+        match HeaderValue::from_bytes(&[b"/ojs/v1/jobs/".as_slice(), &id.text()].concat()) {
             Ok(address) => self.with(header::LOCATION, address),
             Err(_) => self,
         }

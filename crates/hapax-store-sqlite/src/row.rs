@@ -4,12 +4,14 @@
 
 pub(crate) mod cells;
 mod job;
+mod pen;
 mod status;
 
 use hapax_core::unique::Key;
 use hapax_core::{Job, JobId, Spec, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement};
 
+use self::pen::Pen;
 use crate::Fault;
 
 /// A job's number in the order of insertion.
@@ -70,10 +72,10 @@ impl<'c> Loader<'c> {
 
 /// Writes jobs.
 pub(crate) struct Saver<'c> {
-    insert_job: Statement<'c>,
-    insert_status: Statement<'c>,
-    update_job: Statement<'c>,
-    update_status: Statement<'c>,
+    insert_job: Pen<'c>,
+    insert_status: Pen<'c>,
+    update_job: Pen<'c>,
+    update_status: Pen<'c>,
     delete_job: Statement<'c>,
     delete_status: Statement<'c>,
 }
@@ -81,10 +83,10 @@ pub(crate) struct Saver<'c> {
 impl<'c> Saver<'c> {
     pub(crate) fn new(db: &'c Connection) -> Result<Saver<'c>, Fault> {
         Ok(Saver {
-            insert_job: prepare(db, job::INSERT)?,
-            insert_status: prepare(db, status::INSERT)?,
-            update_job: prepare(db, job::UPDATE)?,
-            update_status: prepare(db, status::UPDATE)?,
+            insert_job: Pen::new(db, job::INSERT)?,
+            insert_status: Pen::new(db, status::INSERT)?,
+            update_job: Pen::new(db, job::UPDATE)?,
+            update_status: Pen::new(db, status::UPDATE)?,
             delete_job: prepare(db, job::DELETE)?,
             delete_status: prepare(db, status::DELETE)?,
         })

@@ -54,7 +54,7 @@ pub fn write(out: &mut Vec<u8>, job: &Job) {
 
 /// Writes what an answer about many jobs has room for: which job it is, and where. The rest can be read one by one.
 pub fn abridged(o: &mut Object<'_>, job: &Job) {
-    o.plain("id", job.id);
+    o.id("id", job.id);
     o.word("type", job.spec.kind.as_str());
     o.word("queue", job.spec.queue.as_str());
     o.word("state", job.state().name());
@@ -94,11 +94,11 @@ pub fn checkpoint_facts(o: &mut Object<'_>, checkpoint: &Checkpoint) {
 /// Writes what a worker wants to know when it reported on a job: where the job is and when it goes on. The id
 /// stands under two names, as the suite and the HTTP binding each read another.
 pub fn standing(o: &mut Object<'_>, job: &Job) {
-    o.plain("id", job.id);
-    o.plain("job_id", job.id);
+    o.id("id", job.id);
+    o.id("job_id", job.id);
     o.word("state", job.state().name());
-    o.number("attempt", job.attempt);
-    o.number("max_attempts", job.spec.retry.max_attempts);
+    o.whole("attempt", job.attempt);
+    o.whole("max_attempts", job.spec.retry.max_attempts);
     moments(o, &job.phase);
     o.number_if("retry_delay_ms", job.retry_delay.map(|delay| delay.as_millis()));
 }
@@ -142,15 +142,15 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
         begun_at: _,
     } = job;
     o.raw("specversion", "\"1.0\"");
-    o.plain("id", id);
+    o.id("id", *id);
     o.word("type", spec.kind.as_str());
     o.word("queue", spec.queue.as_str());
     o.raw("args", spec.args.as_str());
     o.raw("meta", spec.meta.as_str());
-    o.number("priority", spec.priority);
+    o.whole("priority", spec.priority.get());
     o.word("state", phase.state().name());
-    o.number("attempt", attempt);
-    o.number("max_attempts", spec.retry.max_attempts);
+    o.whole("attempt", *attempt);
+    o.whole("max_attempts", spec.retry.max_attempts);
     o.moment("created_at", *created_at);
     o.moment_if("enqueued_at", *enqueued_at);
     o.moment_if("activated_at", *activated_at);

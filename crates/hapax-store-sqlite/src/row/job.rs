@@ -3,9 +3,10 @@
 use hapax_core::unique::Key;
 use hapax_core::{Job, JobType, Json, Priority, QueueName, Spec};
 use hapax_store::record::{options, policy};
-use rusqlite::{Row, Statement, ToSql};
+use rusqlite::{Row, ToSql};
 
 use super::cells::Cells;
+use super::pen::Pen;
 use super::{Body, Stored};
 use crate::Fault;
 
@@ -41,7 +42,7 @@ pub(super) const UPDATE: &str = "UPDATE jobs SET id = ?2, type = ?3, queue = ?4,
      created_at = ?6, key = ?7, policy = ?8, options = ?9, args = ?10, meta = ?11, extra = ?12 \
      WHERE seq = ?1";
 
-pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<(), Fault> {
+pub(super) fn write(pen: &mut Pen<'_>, stored: &Stored) -> Result<(), Fault> {
     let Stored { seq, turn: _, job } = stored;
     let Job {
         id,
@@ -81,7 +82,7 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         &unless_empty(meta),
         &unless_empty(extra),
     ];
-    statement.execute(cells.as_slice()).map_err(Fault::of("write a row of jobs")).map(drop)
+    pen.write(cells).map_err(Fault::of("write a row of jobs"))
 }
 
 fn unless_empty(json: &Json) -> Option<&str> {

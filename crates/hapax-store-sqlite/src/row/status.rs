@@ -8,9 +8,10 @@ use hapax_core::{History, Job, JobId, Phase, State, Timestamp};
 use hapax_store::record::ledger::{self, Held, Holding};
 use hapax_store::record::phase::{self, Damage};
 use hapax_store::record::{failures, millis};
-use rusqlite::{Row, Statement, ToSql};
+use rusqlite::{Row, ToSql};
 
 use super::cells::Cells;
+use super::pen::Pen;
 use super::{Body, Seq, Stored, Turn};
 use crate::Fault;
 
@@ -65,7 +66,7 @@ pub(super) const UPDATE: &str = "UPDATE status SET state = ?2, turn = ?3, attemp
      lease_ms = ?13, times_out_at = ?14, detail = ?15, dead_letter = ?16, retry_ms = ?17, \
      reentered_beside = ?18, result = ?19, errors = ?20, ledger = ?21 WHERE seq = ?1";
 
-pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<(), Fault> {
+pub(super) fn write(pen: &mut Pen<'_>, stored: &Stored) -> Result<(), Fault> {
     let Stored { seq, turn, job } = stored;
     let Job {
         // What the client asked for is the business of `jobs`.
@@ -125,7 +126,7 @@ pub(super) fn write(statement: &mut Statement<'_>, stored: &Stored) -> Result<()
         &failures::write(history),
         &ledger::write(held),
     ];
-    statement.execute(cells.as_slice()).map_err(Fault::of("write a row of status")).map(drop)
+    pen.write(cells).map_err(Fault::of("write a row of status"))
 }
 
 /// A row of the table, read.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode};
-use hapax_core::json;
+use hapax_core::{JobId, json};
 use hapax_store::{Answer, Memo, MemoKey, Remembered};
 use sha2::{Digest as _, Sha256};
 
@@ -76,7 +76,7 @@ pub(in crate::routes) fn replay_at_job(before: &Remembered) -> Reply {
 }
 
 /// The id of the job that the answer shows: the address is not remembered by itself.
-fn created(body: &[u8]) -> Option<String> {
+fn created(body: &[u8]) -> Option<JobId> {
     let body = json::read_bytes(body, json::Limits { depth_max: json::Limits::DEPTH_CEILING }).ok()?;
-    body.get("job")?.get("id")?.as_str().map(str::to_owned)
+    body.get("job")?.get("id")?.as_str()?.parse().ok()
 }
