@@ -1,6 +1,7 @@
 //! Jobs for which a rate limit left no room, until they start: so that each is told of once.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use hapax_core::limit::{LimitKey, Strategy};
@@ -14,7 +15,11 @@ const REMEMBERED_MAX: usize = 10_000;
 
 /// See above. A std mutex: it is held for a few look-ups and never across an await.
 #[derive(Debug, Default)]
-pub(crate) struct HeldBacks(Mutex<Known>);
+pub(crate) struct HeldBacks {
+    /// Whether anything is known. Most servers have no limits, and their requests take no lock to see that.
+    is_any: AtomicBool,
+    known: Mutex<Known>,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -34,10 +39,10 @@ struct Place {
 impl HeldBacks {
     /// Adds what is to be told of those that were held back, and of those that started after all.
     pub(crate) fn tell(&self, held: Vec<HeldBack>, at: Timestamp, events: &mut Vec<Unnumbered>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_empty() && known.by_job.is_empty() {
+        if held.is_empty() && !self.is_any.load(Ordering::Acquire) {
             return;
         }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut more = Vec::new();
         for event in &*events {
             if let News::Job { id, fact: JobFact::Started { .. }, .. } = &event.news
@@ -56,6 +61,7 @@ impl HeldBacks {
             let news = News::Job { id: job, job_type: kind, state, step: None, fact };
             more.push(Unnumbered { at, queue: Some(queue), news, traced: None });
         }
+        self.is_any.store(!known.by_job.is_empty(), Ordering::Release);
         events.append(&mut more);
     }
 }

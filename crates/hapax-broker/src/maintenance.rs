@@ -1,6 +1,7 @@
 //! Maintenance: a time in which this server takes in no jobs and gives out none. Kept in memory: a restart ends it, and other
 //! servers on the same database have their own.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,17 +32,24 @@ impl Maintenance {
 /// Whether it is on.
 #[derive(Debug, Default)]
 pub(crate) struct Sign {
+    /// Whether it says anything. Every request asks, and a lock would be handed from core to core for it.
+    is_up: AtomicBool,
     says: Mutex<Option<Maintenance>>,
     taken_down: Notify,
 }
 
 impl Sign {
     fn read(&self) -> Option<Maintenance> {
+        if !self.is_up.load(Ordering::Acquire) {
+            return None;
+        }
         self.says.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn write(&self, maintenance: Option<Maintenance>) {
-        *self.says.lock().unwrap_or_else(PoisonError::into_inner) = maintenance;
+        let mut says = self.says.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_up.store(maintenance.is_some(), Ordering::Release);
+        *says = maintenance;
     }
 
     /// The moment at which it is taken down.

@@ -1,6 +1,7 @@
 //! Waiting for what becomes of a job.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,11 +48,15 @@ impl Broker {
 
 /// Who waits for the end of which job.
 #[derive(Debug, Default)]
-pub(crate) struct Endings(Mutex<Waiting>);
+pub(crate) struct Endings {
+    /// How many wait. Every request asks, and takes no lock to see that nobody does. Whoever waits takes a seat before it
+    /// looks at the job, so an end that it did not see finds the seat taken.
+    seats: AtomicUsize,
+    waiting: Mutex<Waiting>,
+}
 
 #[derive(Debug, Default)]
 struct Waiting {
-    seats: usize,
     bells: HashMap<JobId, (usize, Arc<Notify>)>,
     is_closed: bool,
 }
@@ -67,10 +72,10 @@ struct Seat<'e> {
 impl Endings {
     fn wait_for(&self, id: JobId) -> Option<Seat<'_>> {
         let mut waiting = self.lock();
-        if waiting.is_closed || waiting.seats == OUTCOME_WAITERS_MAX {
+        if waiting.is_closed || self.seats.load(Ordering::SeqCst) == OUTCOME_WAITERS_MAX {
             return None;
         }
-        waiting.seats += 1;
+        self.seats.fetch_add(1, Ordering::SeqCst);
         let (waiters, bell) = waiting.bells.entry(id).or_default();
         *waiters += 1;
         Some(Seat { endings: self, id, bell: Arc::clone(bell) })
@@ -78,10 +83,10 @@ impl Endings {
 
     /// These jobs have ended.
     pub(crate) fn call(&self, ended: impl Iterator<Item = JobId>) {
-        let waiting = self.lock();
-        if waiting.seats == 0 {
+        if self.seats.load(Ordering::SeqCst) == 0 {
             return;
         }
+        let waiting = self.lock();
         for (_, bell) in ended.filter_map(|id| waiting.bells.get(&id)) {
             bell.notify_waiters();
         }
@@ -99,14 +104,14 @@ impl Endings {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         let mut waiting = self.endings.lock();
-        waiting.seats -= 1;
+        self.endings.seats.fetch_sub(1, Ordering::SeqCst);
         if let Some((waiters, _)) = waiting.bells.get_mut(&self.id) {
             *waiters -= 1;
             if *waiters == 0 {

@@ -56,8 +56,8 @@ async fn speak_http(
 ) {
     let seen_by_server = stopped.clone();
     let service = service_fn(|request: hyper::Request<Incoming>| {
-        let in_progress = InProgress::new(activity, &seen_by_server);
         let version = request.version();
+        let in_progress = InProgress::new(activity, &seen_by_server, version);
         let answer = front.answer(request.map(Body::new));
         async move { Ok::<_, Infallible>(in_progress.answered(answer.await, version)) }
     });

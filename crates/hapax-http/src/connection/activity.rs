@@ -79,15 +79,20 @@ impl Activity {
 pub(super) struct InProgress {
     activity: Arc<Activity>,
     lasts: bool,
-    /// The server waits in the end until nobody listens to it any more: a request may outlive its connection.
-    _seen_by_server: watch::Receiver<bool>,
+    /// The server waits in the end until nobody listens to it any more: a request of HTTP/2 may outlive its connection.
+    _seen_by_server: Option<watch::Receiver<bool>>,
 }
 
 impl InProgress {
-    pub(super) fn new(activity: &Arc<Activity>, seen_by_server: &watch::Receiver<bool>) -> InProgress {
+    pub(super) fn new(
+        activity: &Arc<Activity>,
+        seen_by_server: &watch::Receiver<bool>,
+        version: Version,
+    ) -> InProgress {
         activity.requests.fetch_add(1, Ordering::Relaxed);
         activity.in_progress.fetch_add(1, Ordering::Relaxed);
-        InProgress { activity: Arc::clone(activity), lasts: false, _seen_by_server: seen_by_server.clone() }
+        let seen = (version == Version::HTTP_2).then(|| seen_by_server.clone());
+        InProgress { activity: Arc::clone(activity), lasts: false, _seen_by_server: seen }
     }
 
     /// The request was answered; it is over unless the answer lasts.
