@@ -24,7 +24,8 @@ Usage: cargo xtask <task>
   conformance [--store embedded|memory|postgres] [--strict] [--path P]
                                   the Open Job Spec suite against the built server
   licences                        the licences of every dependency
-  bench [ARGS…]                   build for release, then `bench run` with ARGS";
+  bench [ARGS…]                   build for release, then `bench run` with ARGS
+  bench versus --other OLDER      build for release, then load it and OLDER by turns";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
