@@ -84,6 +84,25 @@ async fn a_switched_off_one_misses_its_moments_for_good() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_moment_that_clocks_jumped_over_is_told_unless_it_was_switched_off_meanwhile() {
+    const DAY: u64 = 86_400;
+    for (is_switched_off, told) in [(false, 1), (true, 0)] {
+        let rig = rig();
+        let schedule = Schedule::parse("30 2 * * *").unwrap();
+        let zone = Zone::parse("Europe/Berlin").unwrap();
+        let nightly = CronDraft { schedule, zone, overlap: Overlap::Allow, ..every_minute() };
+        rig.broker.register_cron(nightly).await.unwrap();
+        rig.broker.switch_cron("nightly", !is_switched_off).await.unwrap();
+        // From January to April: there was no 02:30 on the last Sunday of March.
+        pass(&rig, 80 * DAY).await;
+        rig.broker.switch_cron("nightly", true).await.unwrap();
+        pass(&rig, DAY).await;
+        let skips = kinds(&rig).into_iter().filter(|kind| *kind == EventKind::CronSkipped);
+        assert_eq!(skips.count(), told);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn it_is_listed_run_by_hand_and_removed() {
     let rig = rig();
     rig.broker.register_cron(every_minute()).await.unwrap();

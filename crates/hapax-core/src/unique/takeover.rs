@@ -244,3 +244,17 @@ fn uniqueness_name(spec: &Spec) -> &'static str {
         Some(Uniqueness::Policy(_)) | None => "unique",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_workflow_wrote_stays_however_deep_it_is() {
+        // A result may be as deep as a body may be, and stands inside of an array.
+        let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+        let held = format!(r#"{{"parent_results":{deep},"other":1}}"#);
+        let new = with_held(&Json::from_trusted(r#"{"mine":2}"#), &Json::from_trusted(&held), &OF_STEP);
+        assert_eq!(new.as_str(), format!(r#"{{"mine":2,"parent_results":{deep}}}"#));
+    }
+}
