@@ -200,9 +200,11 @@ fn contest(arguments: VersusArguments) -> Result<Match> {
         ensure!(path.is_file(), "no server at {}", path.display());
     }
     ensure!(turns > 0 && connections > 0, "turns and connections start at 1");
+    let cases: Vec<Case> = Case::ALL.into_iter().filter(|case| case.name().contains(&only)).collect();
+    ensure!(!cases.is_empty(), "no case is called {only}");
     Ok(Match {
         binaries: [server, other].map(|path| Binary { path, store: None }),
-        cases: Case::ALL.into_iter().filter(|case| case.name().contains(&only)).collect(),
+        cases,
         connections,
         turns,
         pace: Pace { warm_up: Duration::ZERO, length: Duration::try_from_secs_f64(seconds)? },

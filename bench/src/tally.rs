@@ -14,6 +14,8 @@ const SURPRISE_BYTES_SHOWN: usize = 300;
 pub(crate) struct Tally {
     window: Window,
     units: u64,
+    /// Of those that ended outside of the window as well.
+    all_units: u64,
     latencies: Histogram,
     surprises: u64,
     first_surprise: Option<String>,
@@ -25,6 +27,8 @@ pub(crate) struct Tally {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) per_second: f64,
+    /// How many operations there were, warm-up and late ones included: what the processor worked for.
+    pub(crate) operations: f64,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
     pub(crate) waiting_change: i64,
@@ -33,11 +37,20 @@ pub(crate) struct Sample {
 impl Tally {
     pub(crate) fn new(window: Window) -> Self {
         let latencies = Histogram::new();
-        Self { window, units: 0, latencies, surprises: 0, first_surprise: None, waiting_change: 0 }
+        Self {
+            window,
+            units: 0,
+            all_units: 0,
+            latencies,
+            surprises: 0,
+            first_surprise: None,
+            waiting_change: 0,
+        }
     }
 
     /// Counts an operation that made `units` of what the case counts, if it ended inside the window.
     pub(crate) fn record(&mut self, started: Instant, ended: Instant, units: u64) {
+        self.all_units += units;
         if self.window.contains(ended) {
             self.units += units;
             self.latencies.record(ended - started);
@@ -60,6 +73,7 @@ impl Tally {
 
     pub(crate) fn merge(&mut self, other: Self) {
         self.units += other.units;
+        self.all_units += other.all_units;
         self.latencies.merge(&other.latencies);
         self.surprises += other.surprises;
         self.first_surprise = self.first_surprise.take().or(other.first_surprise);
@@ -73,9 +87,10 @@ impl Tally {
         }
         ensure!(self.units > 0, "nothing was completed inside the measured window");
         #[expect(clippy::cast_precision_loss, reason = "counts of a few seconds are far below 2^52")]
-        let units = self.units as f64;
+        let (units, operations) = (self.units as f64, self.all_units as f64);
         Ok(Sample {
             per_second: units / self.window.seconds(),
+            operations,
             p50_us: self.latencies.percentile_us(50),
             p99_us: self.latencies.percentile_us(99),
             waiting_change: self.waiting_change,

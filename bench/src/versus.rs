@@ -106,7 +106,7 @@ impl Match {
         let before = server.process.processor_us()?;
         let sample = case.run(&load).await?;
         side.processor_us += server.process.processor_us()? - before;
-        side.operations += sample.per_second * seconds;
+        side.operations += sample.operations;
         side.per_second.push(sample.per_second);
         server.count_change(sample.waiting_change);
         server.process.check_alive()

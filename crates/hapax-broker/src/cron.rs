@@ -119,7 +119,7 @@ impl Broker {
         let after = after.map(Arc::from);
         let query = EntryQuery { register: Register::Cron, prefix: "".into(), after, limit };
         let page = self.shared.store.entries(query).await?;
-        let crons = page.entries.iter().map(readable).collect::<Result<_, _>>()?;
+        let crons = Broker::read_all(&page.entries, readable);
         Ok(CronPage { crons, has_more: page.has_more, total: page.total })
     }
 

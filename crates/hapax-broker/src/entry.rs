@@ -53,6 +53,12 @@ impl Broker {
         Ok(self.shared.store.entries(query).await?)
     }
 
+    /// What readable entries say. Whoever asks for one of the others by its name is told; a list goes on without it.
+    pub(crate) fn read_all<T>(entries: &[Entry], read: impl Fn(&Entry) -> Result<T, Error>) -> Vec<T> {
+        let told = |error| tracing::error!(%error, "a list leaves out what cannot be read");
+        entries.iter().filter_map(|entry| read(entry).map_err(told).ok()).collect()
+    }
+
     /// Refuses one more entry in a register that is full. Servers that share a database do not wait for each other: each may
     /// let in the last one.
     pub(crate) async fn expect_room(&self, register: Register, max: usize) -> Result<(), Error> {
@@ -73,7 +79,8 @@ impl Broker {
 mod tests {
     use hapax_core::Refusal;
     use hapax_core::limit::LimitKey;
-    use hapax_store::{EntryKey, Register, StoreError, cron, limit, settings};
+    use hapax_core::workflow::WorkflowId;
+    use hapax_store::{EntryKey, Register, StoreError, cron, limit, settings, workflow};
 
     use crate::Error;
     use crate::testing::{queue, rig, settle};
@@ -107,26 +114,28 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_cannot_be_read_is_named_and_not_taken_for_absent() {
         let broker = rig().broker;
-        let queue = queue("mail");
+        let (queue, id) = (queue("mail"), WorkflowId::new(broker.now(), [7; 10]));
         let damage = [
             (settings::key("mail"), "the entry \"mail\" of the register \"queue\" is damaged"),
             (cron::key("nightly"), "the entry \"nightly\" of the register \"cron\" is damaged"),
             (limit::key(&LimitKey::of_queue(&queue)), "of the register \"limit\" is damaged"),
-            (EntryKey::new(Register::Workflow, "none"), "the entry \"none\" of the register \"workflow\""),
+            (workflow::key(id), "of the register \"workflow\" is damaged"),
         ];
         for (key, _) in &damage {
             broker.make_entry(key.clone(), "?".into()).await.unwrap();
         }
         let told = [
             broker.queue_settings("mail").await.map(drop),
-            broker.crons(None, 9).await.map(drop),
+            broker.cron("nightly").await.map(drop),
             broker.queue_limit(&queue).await.map(drop),
-            broker.workflows(None, 9).await.map(drop),
+            broker.workflow(id).await.map(drop),
         ];
         for (told, (_, named)) in told.into_iter().zip(damage) {
-            let Err(Error::Store(StoreError::Failed(cause))) = told else { panic!("{told:?}") };
-            assert!(cause.to_string().contains(named), "{cause}");
+            let Err(Error::Store(error @ StoreError::Damaged { .. })) = told else { panic!("{told:?}") };
+            assert!(error.to_string().ends_with(named), "{error}");
         }
+        assert_eq!(broker.crons(None, 9).await.unwrap().crons, [], "a list goes on without it");
+        assert_eq!(broker.workflows(None, 9).await.unwrap().workflows, []);
     }
 
     #[tokio::test(start_paused = true)]

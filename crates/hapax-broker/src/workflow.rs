@@ -120,7 +120,7 @@ impl Broker {
         let after = after.map(|id| id.to_string().into());
         let query = EntryQuery { register: Register::Workflow, prefix: "".into(), after, limit };
         let page = self.shared.store.entries(query).await?;
-        let workflows = page.entries.iter().map(readable).collect::<Result<_, _>>()?;
+        let workflows = Broker::read_all(&page.entries, readable);
         Ok(WorkflowPage { workflows, has_more: page.has_more, total: page.total })
     }
 }

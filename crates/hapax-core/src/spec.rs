@@ -57,11 +57,19 @@ pub struct Spec {
 pub struct GivenTime {
     /// The moment.
     pub at: Timestamp,
-    /// The client's own text, which is what it gets back.
+    /// What the client gets back: its own text, unless few could read that.
     pub text: Box<str>,
 }
 
 impl GivenTime {
+    /// A moment as a client wrote it. RFC 3339 lets it write small letters and leap seconds, which strict readers do not
+    /// take: a worker could not read its jobs for one of them. Such a moment is written anew.
+    pub fn written(at: Timestamp, text: &str) -> GivenTime {
+        let is_plain =
+            text.get(10..11) == Some("T") && text.get(17..19) != Some("60") && !text.ends_with('z');
+        if is_plain { GivenTime { at, text: text.into() } } else { GivenTime::computed(at) }
+    }
+
     /// A moment that the server worked out.
     pub fn computed(at: Timestamp) -> GivenTime {
         GivenTime { at, text: at.to_string().into() }
@@ -122,5 +130,26 @@ impl Spec {
         spec.meta = meta.unwrap_or(spec.meta);
         spec.retry = retry.unwrap_or(spec.retry);
         spec
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_comes_back_as_it_was_written_if_strict_readers_take_it() {
+        for (given, shown) in [
+            ("2026-03-01T09:30:00Z", "2026-03-01T09:30:00Z"),
+            ("2026-03-01T09:30:00.5+01:00", "2026-03-01T09:30:00.5+01:00"),
+            ("2026-03-01t09:30:00Z", "2026-03-01T09:30:00.000Z"),
+            ("2026-03-01T09:30:00z", "2026-03-01T09:30:00.000Z"),
+            ("2026-03-01 09:30:00Z", "2026-03-01T09:30:00.000Z"),
+        ] {
+            let at = Timestamp::parse("2026-03-01T09:30:00Z").unwrap();
+            assert_eq!(&*GivenTime::written(at, given).text, shown);
+        }
+        let leap = Timestamp::parse("2016-12-31T23:59:60Z").unwrap();
+        assert_eq!(*GivenTime::written(leap, "2016-12-31T23:59:60Z").text, leap.to_string());
     }
 }

@@ -125,6 +125,7 @@ fn of_store(error: &StoreError) -> Problem {
         StoreError::Failed(_) => Code::BackendError,
         StoreError::Unknown(_) => Code::OutcomeUnknown,
         StoreError::Closed => Code::BackendUnavailable,
+        StoreError::Damaged { .. } => Code::Internal,
     };
     if code != Code::BackendUnavailable {
         tracing::error!(cause = error.source().map(tracing::field::display), "{error}");

@@ -132,7 +132,7 @@ async fn carry_out(engine: &Engine, requests: &[Vec<hapax_store::Op>]) -> Result
 pub(crate) fn fault(error: &StoreError) -> Option<&Fault> {
     match error {
         StoreError::Failed(source) => source.downcast_ref::<Fault>(),
-        StoreError::Unknown(_) | StoreError::Closed => None,
+        StoreError::Unknown(_) | StoreError::Closed | StoreError::Damaged { .. } => None,
     }
 }
 

@@ -72,7 +72,7 @@ impl From<StoreError> for Trouble {
                 Some(fault) if fault.is_of_a_lock() => Trouble::Final(Fault::Held.failed()),
                 _ => Trouble::Final(error),
             },
-            StoreError::Unknown(_) | StoreError::Closed => Trouble::Final(error),
+            StoreError::Unknown(_) | StoreError::Closed | StoreError::Damaged { .. } => Trouble::Final(error),
         }
     }
 }

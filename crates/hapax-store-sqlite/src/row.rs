@@ -72,10 +72,10 @@ impl<'c> Loader<'c> {
 
 /// Writes jobs.
 pub(crate) struct Saver<'c> {
-    insert_job: Pen<'c>,
-    insert_status: Pen<'c>,
-    update_job: Pen<'c>,
-    update_status: Pen<'c>,
+    insert_job: Pen<'c, { job::CELLS }>,
+    insert_status: Pen<'c, { status::CELLS }>,
+    update_job: Pen<'c, { job::CELLS }>,
+    update_status: Pen<'c, { status::CELLS }>,
     delete_job: Statement<'c>,
     delete_status: Statement<'c>,
 }

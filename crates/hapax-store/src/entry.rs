@@ -6,7 +6,6 @@ use std::sync::Arc;
 use hapax_core::{Refusal, Timestamp};
 
 use crate::StoreError;
-use crate::error::Damaged;
 
 /// What an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,8 +96,7 @@ impl EntryKey {
 
     /// What somebody is told who asks for an entry that cannot be read.
     pub fn damaged(&self) -> StoreError {
-        let damaged = Damaged { register: self.register.name(), name: Arc::clone(&self.name) };
-        StoreError::Failed(Arc::new(damaged))
+        StoreError::Damaged { register: self.register.name(), name: Arc::clone(&self.name) }
     }
 }
 

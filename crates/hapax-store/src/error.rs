@@ -15,12 +15,12 @@ pub enum StoreError {
     /// The store is closing. Nothing happened.
     #[error("the store is closing; nothing was changed")]
     Closed,
-}
-
-/// An entry that says what nobody can read.
-#[derive(Debug, thiserror::Error)]
-#[error("the entry \"{name}\" of the register \"{register}\" is damaged")]
-pub(crate) struct Damaged {
-    pub(crate) register: &'static str,
-    pub(crate) name: Arc<str>,
+    /// An entry says what nobody can read, and asking again does not help.
+    #[error("the entry \"{name}\" of the register \"{register}\" is damaged")]
+    Damaged {
+        /// Its register.
+        register: &'static str,
+        /// Its name there.
+        name: Arc<str>,
+    },
 }

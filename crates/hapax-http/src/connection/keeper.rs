@@ -1,4 +1,4 @@
-//! Who looks after a connection: at the client that does nothing, and at the server that stops.
+//! Who looks after a connection: its client may do nothing for too long, and its server may stop.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::patience::{Patience, Watch};
 use crate::limits::{STREAM_CUT_INTERVAL, STREAM_GRACE, WATCH_INTERVAL};
 
 /// What is to be done with a connection.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Order {
     /// What was asked is answered, and nothing more is taken.
     LetGo,
@@ -35,7 +35,7 @@ impl Keeper {
         Keeper { activity, stopped, watch: Watch::default(), ticks, cut: None }
     }
 
-    /// Waits until there is something to be done, and for what comes after it.
+    /// Waits until there is something to be done; then it looks after the connection on.
     pub(super) async fn order(mut self) -> (Order, Keeper) {
         loop {
             let Keeper { activity, stopped, watch, ticks, cut } = &mut self;

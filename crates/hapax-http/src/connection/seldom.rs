@@ -23,7 +23,8 @@ struct Bell {
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        self.is_rung.store(true, Ordering::Release);
+        // Swapped, not stored: of two who ring, what the first one did is seen as well.
+        self.is_rung.swap(true, Ordering::Release);
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
         task.into_iter().for_each(Waker::wake);
     }
@@ -44,8 +45,6 @@ impl<F: Future> Future for Seldom<F> {
         if !self.task.as_ref().is_some_and(|known| known.will_wake(task)) {
             self.task = Some(task.clone());
             *self.bell.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.clone());
-            // Who rang meanwhile called another task.
-            self.bell.is_rung.store(true, Ordering::Release);
         }
         if !self.bell.is_rung.load(Ordering::Relaxed) || !self.bell.is_rung.swap(false, Ordering::Acquire) {
             return Poll::Pending;
@@ -114,6 +113,7 @@ mod tests {
         let other = tokio::spawn(seldom);
         tokio::task::yield_now().await;
         tell.send(()).unwrap();
-        other.await.unwrap().unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(1), other).await;
+        ended.expect("the task is called").unwrap().unwrap();
     }
 }

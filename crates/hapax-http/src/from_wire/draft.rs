@@ -35,7 +35,7 @@ pub(super) fn draft(job: Given<'_, '_>, intake: &Intake) -> Result<Drafted, Faul
     let envelope = Envelope::sort(&job, options.as_ref())?;
     let id = envelope.id.map(read_id).transpose()?;
     warn(&envelope, intake);
-    let mut drafted = read(&job, &envelope, intake)?;
+    let mut drafted = read(&job, &envelope, intake, None)?;
     drafted.draft.id = id;
     Ok(drafted)
 }
@@ -56,7 +56,7 @@ pub(super) fn step(
     if let Some(near) = envelope.near_misses(OF_STEPS).next() {
         return Err(near.fault().with_code(Code::InvalidWorkflow));
     }
-    read(&job, &envelope, intake)
+    read(&job, &envelope, intake, None)
 }
 
 /// Members of a step that are not attributes of its job.
@@ -86,17 +86,23 @@ pub(super) fn recurring(
     if let Some(id) = envelope.id {
         return Err(Fault::new(id.place, "cannot be chosen: each run makes a job with an id of its own"));
     }
-    read(&job, &envelope, intake)
+    // The Rust SDK leaves them out if there are none.
+    read(&job, &envelope, intake, Some("[]"))
 }
 
-fn read(job: &Given<'_, '_>, envelope: &Envelope<'_, '_>, intake: &Intake) -> Result<Drafted, Fault> {
+fn read(
+    job: &Given<'_, '_>,
+    envelope: &Envelope<'_, '_>,
+    intake: &Intake,
+    args_otherwise: Option<&'static str>,
+) -> Result<Drafted, Fault> {
     if let Some(given) = envelope.specversion
         && given.text("the string \"1.0\"")? != "1.0"
     {
         return Err(Fault::new(given.place, "must be \"1.0\", the only version this server speaks"));
     }
     let kind = read_kind(job, envelope)?;
-    let args = arguments(job, envelope, intake.media)?;
+    let args = arguments(job, envelope, intake.media, args_otherwise)?;
     let queue = envelope.queue.map_or_else(|| Ok(QueueName::default_queue()), read_queue)?;
     let meta = metadata(job, envelope, intake)?;
     let mut unique = uniqueness::read(envelope)?;

@@ -26,6 +26,29 @@ const MEMBERS: &[&str] = &[
     "meta",
 ];
 
+/// Names in the queries of lists with filters: those of the filter, and where to begin and how to count.
+const IN_QUERIES: &[&str] = &[
+    "queue",
+    "state",
+    "type",
+    "since",
+    "until",
+    "error_type",
+    "worker_id",
+    "cursor",
+    "limit",
+    "offset",
+    "page",
+    "per_page",
+    "order",
+    "sort",
+    "period",
+];
+
+/// Members of a filter that a query does not have: passed over, the list would show what they were to leave out.
+const ONLY_IN_BODIES: &[&str] =
+    &["states", "enqueued_after", "enqueued_before", "older_than", "priority", "meta"];
+
 /// Most members of metadata that a filter names.
 pub(crate) const META_MEMBERS_MAX: usize = 16;
 
@@ -130,6 +153,13 @@ fn past_text(text: &str, now: Timestamp) -> Result<Timestamp, hapax_core::TimeEr
 
 /// Reads a filter from a query.
 pub(super) fn of_query(parameters: &Parameters, age: Age, now: Timestamp) -> Result<JobFilter, Fault> {
+    if let Some(name) = ONLY_IN_BODIES.iter().find(|name| parameters.get(name).is_some()) {
+        return Err(fault(
+            name,
+            "is no filter of a list; lists take queue, state, type, since, until, error_type and worker_id",
+        ));
+    }
+    parameters.expect_near(IN_QUERIES)?;
     let moment = |name: &str| {
         let read = |text| past_text(text, now).map_err(|error| fault(name, error));
         parameters.get(name).map(read).transpose()

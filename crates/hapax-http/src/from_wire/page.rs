@@ -233,6 +233,10 @@ pub(crate) fn job_history(uri: &Uri) -> Result<Listing, Fault> {
 /// After which workflow to go on, and how many to list.
 pub(crate) fn workflows(uri: &Uri) -> Result<(Option<WorkflowId>, usize), Fault> {
     let parameters = Parameters::of(uri)?;
+    parameters.expect_near(&["cursor", "limit", "offset"])?;
+    if let Some(name) = ["state", "status", "name"].into_iter().find(|name| parameters.get(name).is_some()) {
+        return Err(fault(name, "is no filter here: all workflows are listed, the oldest first"));
+    }
     let cursor = parameters.get("cursor").map(str::parse).transpose();
     let after = cursor.map_err(|_| fault("cursor", "must be the next_cursor of an earlier page"))?;
     Ok((after, parameters.uncounted_limit()?))
@@ -286,6 +290,7 @@ pub(crate) fn queues(uri: &Uri) -> Result<(QueueQuery, Listing), Fault> {
 /// Which held keys to list.
 pub(crate) fn held_keys(uri: &Uri, now: Timestamp) -> Result<HeldQuery, Fault> {
     let parameters = Parameters::of(uri)?;
+    parameters.expect_near(&["cursor", "type", "queue", "older_than", "limit", "offset"])?;
     let after = parameters.get("cursor").map(str::parse).transpose();
     Ok(HeldQuery {
         after: after.map_err(|_| fault("cursor", "is not a cursor of this list"))?,

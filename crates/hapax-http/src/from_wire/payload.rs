@@ -30,11 +30,12 @@ impl Text<'_, '_> {
     }
 }
 
-/// `args` as sent, or `[payload]`.
+/// `args` as sent, or `[payload]`; `otherwise` if neither is there and a job may do without.
 pub(super) fn arguments<'n, 'a>(
     job: &Given<'_, '_>,
     envelope: &Envelope<'n, 'a>,
     media: Media,
+    otherwise: Option<&'static str>,
 ) -> Result<Text<'n, 'a>, Fault> {
     match (envelope.args, envelope.payload) {
         (Some(args), Some(payload)) => {
@@ -45,7 +46,10 @@ pub(super) fn arguments<'n, 'a>(
             Ok(Text { text: Cow::Borrowed(args.node.raw), node: Some(args.node) })
         }
         (None, Some(payload)) => Ok(Text { text: Cow::Owned(format!("[{}]", payload.node.raw)), node: None }),
-        (None, None) => Err(Fault::missing(Place::Member(&job.place, "args"), "the arguments, an array")),
+        (None, None) => match otherwise {
+            Some(text) => Ok(Text { text: Cow::Borrowed(text), node: None }),
+            None => Err(Fault::missing(Place::Member(&job.place, "args"), "the arguments, an array")),
+        },
     }
 }
 

@@ -112,5 +112,5 @@ pub(super) fn moment(given: Given<'_, '_>, now: Timestamp) -> Result<GivenTime, 
     let at = Timestamp::parse(text).map_err(|error| {
         Fault::new(given.place, format_args!("{error}; or write +PT5M for five minutes from now"))
     })?;
-    Ok(GivenTime { at, text: text.into() })
+    Ok(GivenTime::written(at, text))
 }

@@ -94,9 +94,8 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, Problem> {
 
 /// The pool of that name.
 pub(in crate::routes) async fn named(call: &Call, name: &str) -> Result<Pool, Problem> {
-    let entry = call.broker().entry(key(name)).await?;
-    let pool = entry.and_then(|entry| pools::read(&entry.written.body));
-    pool.ok_or_else(|| Problem::no_resource("pool", name))
+    let entry = call.broker().entry(key(name)).await?.ok_or_else(|| Problem::no_resource("pool", name))?;
+    pools::read(&entry.written.body).ok_or_else(|| hapax_broker::Error::from(entry.key.damaged()).into())
 }
 
 fn key(name: &str) -> EntryKey {

@@ -31,7 +31,7 @@ pub(crate) fn wrapped(schema: &Schema) -> Vec<u8> {
 /// A schema whose document stands under `schema`.
 pub(crate) fn flat(schema: &Schema) -> Vec<u8> {
     written(schema, |o| {
-        facts(o, schema);
+        facts_as_sent(o, schema);
         o.raw("schema", schema.document.as_str());
     })
 }
@@ -40,7 +40,7 @@ pub(crate) fn flat(schema: &Schema) -> Vec<u8> {
 pub(crate) fn removed(schema: &Schema) -> Vec<u8> {
     written(schema, |o| {
         o.flag("deleted", true);
-        facts(o, schema);
+        facts_as_sent(o, schema);
     })
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn versions(kind: &str, schemas: &[std::sync::Arc<Schema>]) -> Vec<u8
         o.text("type", kind);
         o.array("versions", schemas.iter().enumerate(), |(index, schema), out| {
             writer::object(out, |o| {
-                facts(o, schema);
+                facts_as_sent(o, schema);
                 o.flag("is_latest", index == 0);
             });
         });
@@ -87,11 +87,21 @@ fn written(schema: &Schema, fill: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
     out
 }
 
+/// With the version as text, as the SDKs read it: one number among them, and they could not read the list.
 fn facts(o: &mut Object<'_>, schema: &Schema) {
+    all_facts(o, schema, |o| o.text("version", &schema.version_text()));
+}
+
+/// With the version as it was sent, as the suite reads it at paths of operators.
+fn facts_as_sent(o: &mut Object<'_>, schema: &Schema) {
+    all_facts(o, schema, |o| o.raw("version", schema.version.as_str()));
+}
+
+fn all_facts(o: &mut Object<'_>, schema: &Schema, version: impl FnOnce(&mut Object<'_>)) {
     o.text("uri", &schema.uri);
     o.text("type", schema.kind.as_str());
     o.text("job_type", schema.kind.as_str());
-    o.raw("version", schema.version.as_str());
+    version(o);
     o.text_if("mode", schema.mode.map(Mode::name));
     o.moment("created_at", schema.created_at);
 }

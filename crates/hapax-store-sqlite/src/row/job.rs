@@ -27,6 +27,9 @@ const COLUMNS: &[&str] = &[
     "extra",
 ];
 
+/// How many there are.
+pub(super) const CELLS: usize = COLUMNS.len();
+
 pub(super) const SELECT: &str = "SELECT seq, id, type, queue, priority, created_at, key, policy, options, \
      args, meta, extra FROM jobs WHERE seq = ?1";
 /// The large columns come last in the table, so their pages are not even read.
@@ -42,7 +45,7 @@ pub(super) const UPDATE: &str = "UPDATE jobs SET id = ?2, type = ?3, queue = ?4,
      created_at = ?6, key = ?7, policy = ?8, options = ?9, args = ?10, meta = ?11, extra = ?12 \
      WHERE seq = ?1";
 
-pub(super) fn write(pen: &mut Pen<'_>, stored: &Stored) -> Result<(), Fault> {
+pub(super) fn write(pen: &mut Pen<'_, CELLS>, stored: &Stored) -> Result<(), Fault> {
     let Stored { seq, turn: _, job } = stored;
     let Job {
         id,
@@ -67,7 +70,7 @@ pub(super) fn write(pen: &mut Pen<'_>, stored: &Stored) -> Result<(), Fault> {
         begun_at: _,
     } = job;
     let Spec { kind, queue, priority, args, meta, unique, extra, .. } = &**spec;
-    let cells: [&dyn ToSql; 12] = [
+    let cells: [&dyn ToSql; CELLS] = [
         seq,
         &id.bytes().as_slice(),
         &kind.as_str(),

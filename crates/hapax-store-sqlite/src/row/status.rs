@@ -41,6 +41,9 @@ const COLUMNS: &[&str] = &[
     "ledger",
 ];
 
+/// How many there are.
+pub(super) const CELLS: usize = COLUMNS.len();
+
 pub(super) const SELECT: &str = "SELECT seq, state, turn, attempt, fence, at, enqueued_at, activated_at, \
      started_at, token, worker, deadline, lease_ms, times_out_at, detail, dead_letter, retry_ms, \
      reentered_beside, result, errors, ledger FROM status WHERE seq = ?1";
@@ -66,7 +69,7 @@ pub(super) const UPDATE: &str = "UPDATE status SET state = ?2, turn = ?3, attemp
      lease_ms = ?13, times_out_at = ?14, detail = ?15, dead_letter = ?16, retry_ms = ?17, \
      reentered_beside = ?18, result = ?19, errors = ?20, ledger = ?21 WHERE seq = ?1";
 
-pub(super) fn write(pen: &mut Pen<'_>, stored: &Stored) -> Result<(), Fault> {
+pub(super) fn write(pen: &mut Pen<'_, CELLS>, stored: &Stored) -> Result<(), Fault> {
     let Stored { seq, turn, job } = stored;
     let Job {
         // What the client asked for is the business of `jobs`.
@@ -102,7 +105,7 @@ pub(super) fn write(pen: &mut Pen<'_>, stored: &Stored) -> Result<(), Fault> {
         checkpoint: checkpoint.as_ref(),
         begun_at: *begun_at,
     };
-    let cells: [&dyn ToSql; 21] = [
+    let cells: [&dyn ToSql; CELLS] = [
         seq,
         &state,
         turn,

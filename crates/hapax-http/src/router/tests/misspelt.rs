@@ -252,3 +252,30 @@ async fn a_time_that_is_none_hears_of_spans() {
     let answer = rig.post("/ojs/v1/jobs", &job(r#""scheduled_at":"tomorrow""#)).await;
     assert!(answer.text_at("/error/message").contains("+PT5M"), "{}", answer.text);
 }
+
+#[tokio::test]
+async fn a_misspelt_filter_of_a_list_is_refused() {
+    let rig = Rig::new();
+    for (path, meant) in [
+        ("/ojs/v1/admin/jobs?queu=mail", "queue"),
+        ("/ojs/v1/admin/jobs?stat=active", "state"),
+        ("/ojs/v1/dead-letter?quue=mail", "queue"),
+        ("/ojs/v1/unique/keys?quee=mail", "queue"),
+        ("/ojs/v1/workflows?curser=x", "cursor"),
+    ] {
+        let answer = rig.get(path).await;
+        let guess = format!("did you mean \"{meant}\"?");
+        assert!(
+            answer.status == 400 && answer.text.replace('\\', "").contains(&guess),
+            "{path}: {}",
+            answer.text
+        );
+    }
+    for path in
+        ["/ojs/v1/workflows?state=running", "/ojs/v1/admin/jobs?priority=5", "/ojs/v1/dead-letter?states=x"]
+    {
+        let answer = rig.get(path).await;
+        assert!(answer.status == 400 && answer.text.contains("is no filter "), "{path}: {}", answer.text);
+    }
+    assert_eq!(rig.get("/ojs/v1/admin/jobs?queue=mail&token=abc").await.status, 200);
+}

@@ -93,3 +93,18 @@ async fn a_run_that_the_queue_does_not_take_says_why() {
     assert_eq!(ran.text_at("/message"), "queue mail is being emptied and takes no jobs");
     assert!(ran.json().get("existing_job_id").is_none());
 }
+
+#[tokio::test]
+async fn a_recurring_job_may_have_no_arguments() {
+    let rig = Rig::new();
+    for body in [
+        r#"{"name":"a","cron":"0 0 1 1 *","type":"a.b"}"#,
+        r#"{"name":"b","cron":"0 0 1 1 *","job_template":{"type":"a.b"}}"#,
+    ] {
+        let answer = rig.post("/ojs/v1/cron", body).await;
+        assert_eq!(answer.status, 201, "{}", answer.text);
+        let name = answer.text_at("/cron_job/name");
+        let run = rig.post(&format!("/ojs/v1/cron/{name}/run"), "").await;
+        assert!(run.text.contains(r#""args":[]"#), "{}", run.text);
+    }
+}

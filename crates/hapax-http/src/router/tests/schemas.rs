@@ -180,3 +180,19 @@ async fn a_reset_forgets_schemas() {
     rig.post("/ojs/v1/admin/reset", "").await;
     assert_eq!(enqueue(&rig, "").await.status, StatusCode::CREATED);
 }
+
+#[tokio::test]
+async fn the_sdks_read_every_version_as_text() {
+    let rig = Rig::new();
+    let made = rig
+        .post("/ojs/v1/schemas", r#"{"uri":"urn:x:2","type":"a.b","version":2,"schema":{"type":"array"}}"#)
+        .await;
+    assert_eq!(
+        (made.status.as_u16(), made.text_at("/schema/version")),
+        (201, "2".to_owned()),
+        "{}",
+        made.text
+    );
+    assert_eq!(rig.get("/ojs/v1/schemas").await.text_at("/schemas/0/version"), "2");
+    assert_eq!(rig.get("/ojs/v1/admin/schemas/a.b/2").await.json()["version"], 2, "operators as it was sent");
+}
