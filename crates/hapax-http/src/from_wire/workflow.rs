@@ -271,6 +271,6 @@ fn refuse_stand_ins(draft: &Draft, item: &Given<'_, '_>) -> Result<(), Fault> {
         }
     };
     let problem = "may let a stored job stand for the step of a workflow, which has to be a job of its own; \
-                   use on_conflict reject or replace";
+                   use unique with on_conflict reject or replace";
     Err(Fault::coded(Code::InvalidWorkflow, Place::Member(&item.place, stands_in), problem))
 }

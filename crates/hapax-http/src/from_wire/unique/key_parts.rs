@@ -20,17 +20,29 @@ pub(super) fn read(policy: &mut UniquePolicy, given: Given<'_, '_>) -> Result<()
     refuse_idle_members(policy, given)
 }
 
-/// Names of members are of no use without the dimension that they belong to, and whoever sends them means it. An own
-/// key stands for all of args and meta.
+/// Names of members are of no use without the dimension that they belong to, or beside an own key, which stands for all of
+/// args and meta; and whoever sends them means it.
 fn refuse_idle_members(policy: &UniquePolicy, given: Given<'_, '_>) -> Result<(), Fault> {
     let UniquePolicy { dimensions, args_keys, meta_keys, key, .. } = policy;
-    let (member, dimension) = match key {
-        None if args_keys.is_some() && !dimensions.args => ("args_keys", "args"),
-        None if meta_keys.is_some() && !dimensions.meta => ("meta_keys", "meta"),
-        Some(_) | None => return Ok(()),
-    };
-    let problem = format_args!("does nothing unless keys names {dimension}; add \"{dimension}\" to keys");
-    Err(Fault::new(Place::Member(&given.place, member), problem))
+    let named = [
+        ("args_keys", "args", args_keys, dimensions.args),
+        ("meta_keys", "meta", meta_keys, dimensions.meta),
+    ];
+    for (member, dimension, names, is_asked_for) in named {
+        let place = Place::Member(&given.place, member);
+        if names.is_some() && key.is_some() {
+            return Err(Fault::new(
+                place,
+                format_args!("does nothing beside key, which stands in the place of {dimension}"),
+            ));
+        }
+        if names.is_some() && !is_asked_for {
+            let problem =
+                format_args!("does nothing unless keys names {dimension}; add \"{dimension}\" to keys");
+            return Err(Fault::new(place, problem));
+        }
+    }
+    Ok(())
 }
 
 /// The dimensions that a list names.

@@ -124,9 +124,13 @@ BEGIN
     ELSIF v IS NOT NULL THEN
         own := hapax.text_of(p, v, 'a string');
     END IF;
-    IF own IS NULL AND args_keys IS NOT NULL AND 'args' <> ALL (dims) THEN
+    IF own IS NOT NULL AND args_keys IS NOT NULL THEN
+        PERFORM hapax.fault(hapax.at(place, 'args_keys'), 'does nothing beside key, which stands in the place of args');
+    ELSIF args_keys IS NOT NULL AND 'args' <> ALL (dims) THEN
         PERFORM hapax.fault(hapax.at(place, 'args_keys'), 'does nothing unless keys names args; add "args" to keys');
-    ELSIF own IS NULL AND meta_keys IS NOT NULL AND 'meta' <> ALL (dims) THEN
+    ELSIF own IS NOT NULL AND meta_keys IS NOT NULL THEN
+        PERFORM hapax.fault(hapax.at(place, 'meta_keys'), 'does nothing beside key, which stands in the place of meta');
+    ELSIF meta_keys IS NOT NULL AND 'meta' <> ALL (dims) THEN
         PERFORM hapax.fault(hapax.at(place, 'meta_keys'), 'does nothing unless keys names meta; add "meta" to keys');
     END IF;
 
