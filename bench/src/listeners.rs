@@ -31,50 +31,96 @@ const CONNECTIONS: usize = 16;
 /// Jobs that are heard by all, so far apart that ten thousand copies of one are out before the next.
 const PACED: usize = 20;
 const PACE: Duration = Duration::from_millis(500);
+const SETTLING: Duration = Duration::from_secs(2);
 
-/// What a writer achieves without listeners, with silent ones, and while they hear something.
+/// What a writer achieves without listeners, beside silent ones, and while they hear something: medians of the rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Listeners {
     pub(crate) count: usize,
-    /// Enqueues in a second to a queue without listeners, before and after they came to another.
-    pub(crate) alone_per_second: f64,
-    pub(crate) beside_per_second: f64,
-    /// One enqueue at a time, some each second, to the queue that is heard: the median.
-    pub(crate) paced_alone_us: f64,
-    pub(crate) paced_us: f64,
+    /// Enqueues in a second to a queue without listeners.
+    pub(crate) beside_per_second: Pair,
+    /// One enqueue at a time, some each second, to the queue that is heard.
+    pub(crate) paced_us: Pair,
     /// Enqueues in a second to the queue that is heard, as fast as they can.
-    pub(crate) heard_alone_per_second: f64,
-    pub(crate) heard_per_second: f64,
+    pub(crate) heard_per_second: Pair,
     /// Memory of the server for each listener.
     pub(crate) bytes_each: u64,
 }
 
-pub(crate) async fn measure(server: &Server, numbers: &Arc<Numbers>, pace: Pace) -> Result<Listeners> {
+/// A figure before the listeners come and when they are there.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Pair {
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+    /// The second by the first, within one round.
+    pub(crate) ratio: f64,
+}
+
+impl Pair {
+    fn of(before: f64, after: f64) -> Self {
+        Self { before, after, ratio: after / before }
+    }
+
+    fn median(rounds: &[Round], figure: impl Fn(&Round) -> Self) -> Result<Self> {
+        let of = |part: fn(Self) -> f64| median(rounds.iter().map(&figure).map(part)).context("no rounds");
+        Ok(Self {
+            before: of(|pair| pair.before)?,
+            after: of(|pair| pair.after)?,
+            ratio: of(|pair| pair.ratio)?,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    beside: Pair,
+    paced: Pair,
+    heard: Pair,
+    bytes_each: u64,
+}
+
+/// In rounds: the listeners come and go.
+pub(crate) async fn measure(
+    server: &Server,
+    numbers: &Arc<Numbers>,
+    pace: Pace,
+    rounds: usize,
+) -> Result<Listeners> {
     ensure_files()?;
     let load =
         Load { address: server.address(), connections: CONNECTIONS, pace, numbers: Arc::clone(numbers) };
-    let alone_per_second = enqueue(&load, UNHEARD).await?;
-    let heard_alone_per_second = enqueue(&load, HEARD).await?;
-    let paced_alone_us = paced(&load).await?;
+    let mut measured = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        // Those of the round before have left, which keeps the server busy for a moment.
+        clock::pause(SETTLING).await;
+        measured.push(round(server, &load).await?);
+    }
+    Ok(Listeners {
+        count: LISTENERS,
+        beside_per_second: Pair::median(&measured, |round| round.beside)?,
+        paced_us: Pair::median(&measured, |round| round.paced)?,
+        heard_per_second: Pair::median(&measured, |round| round.heard)?,
+        // Memory is not given back between rounds, so that only the first shows it.
+        bytes_each: measured.first().map_or(0, |round| round.bytes_each),
+    })
+}
+
+async fn round(server: &Server, load: &Load) -> Result<Round> {
+    let alone = enqueue(load, UNHEARD).await?;
+    let heard_alone = enqueue(load, HEARD).await?;
+    let paced_alone = paced(load).await?;
     let rss = server.process.rss_bytes()?;
     let mut audience = Audience::gather(server.address())?;
     let bytes_each = server.process.rss_bytes()?.saturating_sub(rss) / LISTENERS as u64;
-    let beside_per_second = enqueue(&load, UNHEARD).await?;
-    let paced_us = paced(&load).await?;
+    let beside = Pair::of(alone, enqueue(load, UNHEARD).await?);
+    let paced = Pair::of(paced_alone, paced(load).await?);
     let heard = audience.heard()?;
     let sent = (PACED * LISTENERS) as u64;
     ensure!(heard >= sent, "of {sent} events only {heard} were heard");
-    let heard_per_second = enqueue(&load, HEARD).await?;
-    Ok(Listeners {
-        count: LISTENERS,
-        alone_per_second,
-        beside_per_second,
-        paced_alone_us,
-        paced_us,
-        heard_alone_per_second,
-        heard_per_second,
-        bytes_each,
-    })
+    let before = audience.heard()?;
+    let heard = Pair::of(heard_alone, enqueue(load, HEARD).await?);
+    ensure!(audience.heard()? > before, "nobody heard anything while somebody wrote");
+    Ok(Round { beside, paced, heard, bytes_each })
 }
 
 async fn enqueue(load: &Load, queue: &str) -> Result<f64> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::case::Case;
 use crate::limits::Limits;
-use crate::listeners::Listeners;
+use crate::listeners::{Listeners, Pair};
 use crate::question::{Findings, Question};
 use crate::row::{Cell, Row};
 use crate::stored::Start;
@@ -126,11 +126,12 @@ pub(crate) fn findings(findings: &Findings) {
     if let Some(listeners) = findings.listeners {
         let Listeners { count, bytes_each, .. } = listeners;
         println!("{count} listeners, {bytes_each} bytes of memory each, and what enqueues notice of them:");
-        let Listeners { alone_per_second: before, beside_per_second: after, .. } = listeners;
+        let Listeners { beside_per_second, paced_us, heard_per_second, .. } = listeners;
+        let Pair { before, after, .. } = beside_per_second;
         println!("  to another queue: {after:.0}/s, without them {before:.0}/s");
-        let Listeners { paced_alone_us: before, paced_us: after, .. } = listeners;
+        let Pair { before, after, .. } = paced_us;
         println!("  to their queue, one at a time: {after:.0} us, without them {before:.0} us (medians)");
-        let Listeners { heard_alone_per_second: before, heard_per_second: after, .. } = listeners;
+        let Pair { before, after, .. } = heard_per_second;
         println!("  to their queue, as fast as can be: {after:.0}/s, without them {before:.0}/s");
     }
 }

@@ -26,6 +26,13 @@ pub(crate) struct Binary {
     pub(crate) store: Option<String>,
 }
 
+impl Binary {
+    /// Whether it keeps its jobs in memory alone, and takes no folder.
+    pub(crate) fn is_forgetful(&self) -> bool {
+        self.store.as_deref() == Some("memory")
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) process: Listening,
@@ -36,7 +43,10 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) async fn start(binary: &Binary, home: &Home, waiting: u64) -> Result<Self> {
         let mut command = Command::new(&binary.path);
-        home.furnish(command.arg("serve"));
+        command.arg("serve");
+        if !binary.is_forgetful() {
+            home.furnish(&mut command);
+        }
         if let Some(store) = &binary.store {
             command.arg("--store").arg(store);
         }

@@ -87,6 +87,6 @@ impl Stored {
     }
 
     fn survives_restart(&self) -> bool {
-        self.binary.store.as_deref() != Some("memory")
+        !self.binary.is_forgetful()
     }
 }

@@ -165,7 +165,11 @@ impl Launch {
         if !self.args.iter().any(|arg| arg == "--listen") {
             command.args(["--listen", &address.to_string()]);
         }
-        command.args(keeper.args()).args(&self.args);
+        // A server that keeps its jobs in memory alone takes no folder.
+        if !self.args.iter().any(|arg| arg == "memory") {
+            command.args(keeper.args());
+        }
+        command.args(&self.args);
         command
     }
 }

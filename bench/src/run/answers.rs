@@ -48,7 +48,8 @@ impl Bench {
             }
             Question::Listeners => {
                 let (server, _home) = self.empty_server(binary).await?;
-                findings.listeners = Some(listeners::measure(&server, numbers, pace).await?);
+                let rounds = self.settings.rounds;
+                findings.listeners = Some(listeners::measure(&server, numbers, pace, rounds).await?);
             }
             Question::Churn => {
                 let (server, home) = self.empty_server(binary).await?;

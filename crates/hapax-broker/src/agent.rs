@@ -89,7 +89,10 @@ mod tests {
         let job = rig.enqueue(draft()).await;
         rig.broker.agent(job.id, AgentDeed::Pause { reason: None }).await.unwrap();
         assert!(rig.take("default").await.is_none());
-        rig.broker.agent(job.id, AgentDeed::Resume { approved: true, comment: None }).await.unwrap();
+        rig.broker
+            .agent(job.id, AgentDeed::Resume { approved: true, comment: None, metadata: None })
+            .await
+            .unwrap();
         assert_eq!(rig.take("default").await.unwrap().id, job.id);
     }
 }

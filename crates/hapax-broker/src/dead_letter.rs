@@ -61,6 +61,6 @@ mod tests {
         assert!(rig.broker.job(id).await.is_err());
         let alive = rig.enqueue(draft()).await;
         let refused = rig.broker.forget(alive.id).await;
-        assert!(matches!(refused, Err(Error::Refused(Refusal::NoDeadLetter(_)))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Refused(Refusal::NoDeadLetter { .. }))), "{refused:?}");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use log::{EventLog, Ticket};
 pub use notice::{Aspect, Notice};
 pub use query::{EventPage, EventQuery, EventTail};
 pub use ring::EVENTS_KEPT;
-pub use subscription::{Batch, Dropped, Gap, Subscription};
+pub use subscription::{Batch, Company, Dropped, Gap, Subscription};
 pub use traced::Traced;
 pub use webhook::{Attempted, WebhookFact};
 pub use workflow::WorkflowFact;

@@ -71,7 +71,7 @@ pub use enqueue::{BATCH_MAX, Draft, Receipt};
 pub use entropy::Entropy;
 pub use error::Error;
 pub use events::{
-    Aspect, Attempted, Batch, Bell, CancelledBy, Channel, CronFact, CronOutcome, Dropped,
+    Aspect, Attempted, Batch, Bell, CancelledBy, Channel, Company, CronFact, CronOutcome, Dropped,
     EVENT_RESULT_BYTES_MAX, EVENTS_KEPT, EventError, EventFilter, EventId, EventKind, EventPage, EventQuery,
     EventTail, Gap, JobEvent, JobFact, News, Notice, Step, Subscription, Traced, WebhookFact, WorkflowFact,
 };

@@ -31,6 +31,8 @@ pub enum AgentDeed {
         approved: bool,
         /// What the person said.
         comment: Option<Box<str>>,
+        /// What else goes with the decision, for the agent: a JSON object.
+        metadata: Option<Json>,
     },
     /// One of its tools failed and is to be tried again.
     RetryTool {
@@ -122,11 +124,15 @@ impl Job {
                 "pause",
                 &Json::empty_object().with_member("reason", &said(reason)).with_member("at", &at),
             ),
-            AgentDeed::Resume { approved, comment } => {
+            AgentDeed::Resume { approved, comment, metadata } => {
                 let decision = Json::empty_object()
                     .with_member("approved", &Json::from_trusted(if *approved { "true" } else { "false" }))
                     .with_member("comment", &said(comment))
                     .with_member("at", &at);
+                let decision = match metadata {
+                    Some(metadata) => decision.with_member("metadata", metadata),
+                    None => decision,
+                };
                 let state = if *approved { RUNNING } else { STOPPED };
                 before.with_member("state", &Json::string(state)).with_member("decision", &decision)
             }
@@ -183,7 +189,7 @@ mod tests {
     }
 
     fn resume(approved: bool) -> AgentDeed {
-        AgentDeed::Resume { approved, comment: Some("fine".into()) }
+        AgentDeed::Resume { approved, comment: Some("fine".into()), metadata: None }
     }
 
     fn retry(call: &str, alternate: bool) -> AgentDeed {

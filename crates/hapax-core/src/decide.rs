@@ -48,7 +48,7 @@ pub fn decide(job: &Job, event: Event, now: Timestamp, rules: &Rules) -> Result<
         Event::Drop => drop_limited(job, now).map(Transition::To),
         Event::Revive { patch } => revive(job, patch, now).map(Transition::To),
         Event::Forget if job.phase.is_dead_letter() => Ok(Transition::Removed),
-        Event::Forget => Err(Refusal::NoDeadLetter(job.id)),
+        Event::Forget => Err(no_dead_letter(job)),
         Event::Retry => retry(job, now).map(Transition::To),
         Event::Delete if job.state().is_terminal() => Ok(Transition::Removed),
         Event::Delete => Err(wrong_state(job, StateSet::ENDED)),
@@ -396,7 +396,11 @@ fn withdraw(job: &Job) -> Result<Transition, Refusal> {
 }
 
 fn revive(job: &Job, patch: SpecPatch, now: Timestamp) -> Result<Job, Refusal> {
-    if job.phase.is_dead_letter() { bring_back(job, patch, now) } else { Err(Refusal::NoDeadLetter(job.id)) }
+    if job.phase.is_dead_letter() { bring_back(job, patch, now) } else { Err(no_dead_letter(job)) }
+}
+
+fn no_dead_letter(job: &Job) -> Refusal {
+    Refusal::NoDeadLetter { id: job.id, state: job.state() }
 }
 
 /// What waits for its next attempt need not wait for it; what was given up starts again.

@@ -11,9 +11,14 @@ pub enum Refusal {
     /// There is no such job.
     #[error("no job has the id {0}")]
     NotFound(JobId),
-    /// There is no such dead letter.
-    #[error("no dead letter has the id {0}")]
-    NoDeadLetter(JobId),
+    /// The job is there, and is no dead letter.
+    #[error("job {id} is no dead letter: it is {state}")]
+    NoDeadLetter {
+        /// The job.
+        id: JobId,
+        /// Where it is. A discarded job is a dead letter only if it was to become one.
+        state: State,
+    },
     /// The job is not where it would have to be.
     #[error("job {id} is {state}; it would have to be {expected}")]
     WrongState {
@@ -219,7 +224,7 @@ impl Refusal {
             Refusal::QueueFull { .. } | Refusal::QueueDraining(_) => true,
             Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => refusal.is_passing(),
             Refusal::NotFound(_)
-            | Refusal::NoDeadLetter(_)
+            | Refusal::NoDeadLetter { .. }
             | Refusal::WrongState { .. }
             | Refusal::LeaseLost { .. }
             | Refusal::NotMeant(_)
@@ -266,7 +271,7 @@ impl Refusal {
             | Refusal::OtherOrder { id } => Some(*id),
             Refusal::PayloadFull { id, .. } => *id,
             Refusal::NotFound(_)
-            | Refusal::NoDeadLetter(_)
+            | Refusal::NoDeadLetter { .. }
             | Refusal::WrongState { .. }
             | Refusal::LeaseLost { .. }
             | Refusal::NotMeant(_)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, Uri, request};
 use hapax_broker::{Broker, ROOM_WAIT_MAX};
 use hapax_core::unique::Key;
-use hapax_core::{Admission, JobFilter, JobId, QueueName, Refusal, TenantId};
+use hapax_core::{Admission, Job, JobFilter, JobId, QueueName, Refusal, TenantId};
 
 use crate::body::Collected;
 use crate::compat::Dialect;
@@ -143,7 +143,7 @@ pub(crate) fn dead_letter_id(text: &str) -> Result<JobId, Problem> {
     text.parse().map_err(|_| Problem::no_resource("dead_letter", text))
 }
 
-/// That there is no such dead letter.
-pub(crate) fn no_dead_letter(id: JobId) -> Problem {
-    Refusal::NoDeadLetter(id).into()
+/// That a job is no dead letter.
+pub(crate) fn no_dead_letter(job: &Job) -> Problem {
+    Refusal::NoDeadLetter { id: job.id, state: job.state() }.into()
 }

@@ -1,15 +1,12 @@
 //! What the program tells the server.
 
 use std::fmt;
-use std::net::SocketAddr;
 
 use crate::{Entrance, Limits};
 
 /// What the program tells the server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen.
-    pub listen: SocketAddr,
     /// Who may ask; everybody if there are none.
     pub keys: Vec<ApiKey>,
     /// Whether the hooks of the conformance suite are there: everything can be wiped, and a job's `meta` can

@@ -18,14 +18,14 @@ use crate::auth::Caller;
 use crate::body::{self, Collected, Unread};
 use crate::call::Call;
 use crate::compat::Dialect;
-use crate::from_wire::Media;
+use crate::from_wire::{Media, no_query};
 use crate::head::{OJS_VERSION, Survey, VERSION, admit, media, negotiated};
 use crate::limits::{DISCARD_BYTES_MAX, LINGER_BYTES_MAX};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::reply::{Form, Reply};
 use crate::request_id::RequestId;
-use crate::shared::{BodyRule, Endpoint};
+use crate::shared::{BodyRule, Endpoint, QueryRule};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What nginx, and others after it, read as the wish to pass everything on at once.
@@ -135,6 +135,9 @@ async fn call(
     let mut take = |name| if has_rare { parts.headers.remove(name) } else { None };
     let (idempotency_key, block_timeout) = (take(IDEMPOTENCY_KEY), take(BLOCK_TIMEOUT));
     endpoint.tenancy.admit(&origin, endpoint.shared.entrance.require_tenant)?;
+    if endpoint.query == QueryRule::Refused && parts.uri.query().is_some() {
+        no_query(&parts.uri)?;
+    }
     let call = Call {
         shared: Arc::clone(&endpoint.shared),
         id: head.id.clone(),

@@ -26,6 +26,7 @@ mod payload;
 mod place;
 mod pool;
 mod progress;
+mod query;
 mod queue_deletion;
 mod queue_settings;
 mod rate_limit;
@@ -74,6 +75,7 @@ pub(crate) use page::{
 pub(crate) use place::Place;
 pub(crate) use pool::pool;
 pub(crate) use progress::{Reported, Saved, checkpoint, progress};
+pub(crate) use query::no_query;
 pub(crate) use queue_deletion::{Strategy as DeletionStrategy, queue_deletion};
 pub(crate) use queue_settings::{SettingsChange, new_queue, queue_settings};
 pub(crate) use rate_limit::ruling as limit_ruling;

@@ -43,5 +43,5 @@ pub use config::{ApiKey, Config};
 pub use entrance::{Entrance, RefuseRule};
 pub use limits::Limits;
 pub use metrics::Metrics;
-pub use server::{Bound, bind};
+pub use server::{Bound, Reserved, listen, reserve};
 pub use to_wire::event::text as event_text;

@@ -61,6 +61,8 @@ pub(crate) const CUT_TIME: Duration = Duration::from_secs(1);
 pub(crate) const STREAM_HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often a watched job is looked at that others may change.
 pub(crate) const WATCH_LOOK: Duration = Duration::from_secs(1);
+/// What a look at a job counts for among the turns of all streams.
+pub(crate) const WATCH_LOOK_COST: Duration = Duration::from_micros(20);
 /// After how long clients are asked to come back when a stream breaks (Real-Time 2.3).
 pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(3);
 /// How long clients of streams have to take the last words when the server stops (Real-Time 5.1).

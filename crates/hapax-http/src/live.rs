@@ -1,6 +1,7 @@
 //! Telling what happens as it happens: who may listen, what they are told, and over what.
 
 mod audience;
+mod ear;
 mod event_stream;
 mod feed;
 mod pace;

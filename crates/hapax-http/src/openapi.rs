@@ -2,6 +2,7 @@
 //! that bodies are read and written with, and held to what is said on the wire by the tests.
 
 mod document;
+pub(crate) mod errors;
 mod operation;
 mod operations;
 pub(crate) mod page;

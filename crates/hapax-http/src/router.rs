@@ -17,10 +17,11 @@ use crate::front::{Front, Post};
 use crate::openapi::{self, Route};
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::shared::{Access, BodyRule, Endpoint, Shared};
+use crate::shared::{Access, BodyRule, Endpoint, QueryRule, Shared};
 use crate::tenancy::Tenancy;
 
 use BodyRule::{Lasting, Unused};
+use QueryRule::{PassedOver, Read, Refused};
 
 /// The routes, ready to serve.
 pub(crate) fn router(shared: &Arc<Shared>) -> Front {
@@ -35,8 +36,8 @@ pub(crate) fn listed(shared: &Arc<Shared>) -> Vec<Route> {
     table::routes(shared).listed
 }
 
-/// What a route asks of a request: who may send it, what its body is, and for whom it is.
-type Rules = (Access, BodyRule, Tenancy);
+/// What a route asks of a request: who may send it, what its body and its query are, and for whom it is.
+type Rules = (Access, BodyRule, QueryRule, Tenancy);
 
 /// A router in the making, and what is in it.
 struct Routes {
@@ -53,7 +54,7 @@ impl Routes {
 
     /// With answers for everything that is not in the list.
     fn complete(self) -> Front {
-        let nowhere = (Access::Keyed, Unused, Tenancy::All);
+        let nowhere = (Access::Keyed, Unused, PassedOver, Tenancy::All);
         let no_path_here = endpoint(&self.shared, "any", "(unknown path)", nowhere);
         let no_method_here = endpoint(&self.shared, "any", "(unknown method)", nowhere);
         let router = self
@@ -69,14 +70,23 @@ impl Routes {
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::GET, template, (Access::Open, Unused, Tenancy::All), run)
+        self.add(&Method::GET, template, (Access::Open, Unused, PassedOver, Tenancy::All), run)
     }
 
     fn get<W>(self, template: &'static str, tenancy: Tenancy, run: fn(Call) -> W) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::GET, template, (Access::Keyed, Unused, tenancy), run)
+        let query = if template.starts_with("/ojs/v1/") { Refused } else { PassedOver };
+        self.add(&Method::GET, template, (Access::Keyed, Unused, query, tenancy), run)
+    }
+
+    /// A GET whose query says what to show.
+    fn get_with<W>(self, template: &'static str, tenancy: Tenancy, run: fn(Call) -> W) -> Self
+    where
+        W: Future<Output = Result<Reply, Problem>> + Send + 'static,
+    {
+        self.add(&Method::GET, template, (Access::Keyed, Unused, Read, tenancy), run)
     }
 
     /// A GET whose answer may last.
@@ -84,14 +94,14 @@ impl Routes {
     where
         W: Future<Output = Result<Answer, Problem>> + Send + 'static,
     {
-        self.add(&Method::GET, template, (Access::Keyed, Lasting, tenancy), run)
+        self.add(&Method::GET, template, (Access::Keyed, Lasting, Read, tenancy), run)
     }
 
     fn post<W>(self, template: &'static str, body: BodyRule, tenancy: Tenancy, run: fn(Call) -> W) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::POST, template, (Access::Keyed, body, tenancy), run)
+        self.add(&Method::POST, template, (Access::Keyed, body, Refused, tenancy), run)
     }
 
     /// A POST to a fixed path that other methods take for the name of a thing: it goes past the router, which knows the one
@@ -106,7 +116,7 @@ impl Routes {
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        let rules = (Access::Keyed, body, tenancy);
+        let rules = (Access::Keyed, body, Refused, tenancy);
         self.past_router(endpoint(&self.shared, Method::POST.as_str(), template, rules), run);
         self.listed.push(Route { method: Method::POST, template, access: Access::Keyed, body, tenancy });
         self
@@ -126,21 +136,21 @@ impl Routes {
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::PUT, template, (Access::Keyed, body, tenancy), run)
+        self.add(&Method::PUT, template, (Access::Keyed, body, Refused, tenancy), run)
     }
 
     fn patch<W>(self, template: &'static str, body: BodyRule, tenancy: Tenancy, run: fn(Call) -> W) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::PATCH, template, (Access::Keyed, body, tenancy), run)
+        self.add(&Method::PATCH, template, (Access::Keyed, body, Refused, tenancy), run)
     }
 
     fn delete<W>(self, template: &'static str, tenancy: Tenancy, run: fn(Call) -> W) -> Self
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::DELETE, template, (Access::Keyed, Unused, tenancy), run)
+        self.add(&Method::DELETE, template, (Access::Keyed, Unused, Refused, tenancy), run)
     }
 
     /// A DELETE whose body says what to delete.
@@ -154,7 +164,7 @@ impl Routes {
     where
         W: Future<Output = Result<Reply, Problem>> + Send + 'static,
     {
-        self.add(&Method::DELETE, template, (Access::Keyed, body, tenancy), run)
+        self.add(&Method::DELETE, template, (Access::Keyed, body, Refused, tenancy), run)
     }
 
     fn add<W, A>(mut self, method: &Method, template: &'static str, rules: Rules, run: fn(Call) -> W) -> Self
@@ -163,7 +173,7 @@ impl Routes {
         A: Into<Answer> + Send + 'static,
     {
         let endpoint = endpoint(&self.shared, method.as_str(), template, rules);
-        let (access, body, tenancy) = rules;
+        let (access, body, _, tenancy) = rules;
         let filter = match *method {
             Method::POST => MethodFilter::POST,
             Method::DELETE => MethodFilter::DELETE,
@@ -183,9 +193,9 @@ impl Routes {
 }
 
 fn endpoint(shared: &Arc<Shared>, method: &str, template: &'static str, rules: Rules) -> Arc<Endpoint> {
-    let (access, body, tenancy) = rules;
+    let (access, body, query, tenancy) = rules;
     let meter = shared.metrics.route(method, template);
-    Arc::new(Endpoint { shared: Arc::clone(shared), template, access, body, tenancy, meter })
+    Arc::new(Endpoint { shared: Arc::clone(shared), template, access, body, query, tenancy, meter })
 }
 
 async fn no_path(call: Call) -> Result<Reply, Problem> {

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod checker;
+mod problem;
 mod references;
 mod schema;
 mod version;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hapax_broker::Broker;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 
@@ -22,7 +22,30 @@ use crate::router::router;
 use crate::shared::Shared;
 use crate::{Config, Metrics};
 
-/// A server that has its address and serves nobody yet.
+/// How many may wait to be accepted.
+const BACKLOG: u32 = 1024;
+
+/// An address that nobody else can listen at. Whoever knocks is refused, as if the server was not there: those who look after
+/// it, and proxies in front of several, go elsewhere at once, and do not wait for a store that may take a while to open.
+#[derive(Debug)]
+pub struct Reserved(TcpSocket);
+
+/// Takes the address, before anything is done that would be left behind if somebody else has it.
+pub fn reserve(listen: SocketAddr) -> io::Result<Reserved> {
+    let socket = || if listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let alone = socket()?;
+    if alone.bind(listen).is_ok() {
+        return Ok(Reserved(alone));
+    }
+    // Connections of a server that was here before must not keep this one out. Asked for at once, this would let in another
+    // server as well that has reserved the address and does not listen yet.
+    let shared = socket()?;
+    shared.set_reuseaddr(cfg!(unix))?;
+    shared.bind(listen)?;
+    Ok(Reserved(shared))
+}
+
+/// A server that listens and serves nobody yet.
 #[derive(Debug)]
 pub struct Bound {
     listener: TcpListener,
@@ -32,9 +55,16 @@ pub struct Bound {
     drain_time: Duration,
 }
 
-/// Takes the address.
-pub async fn bind(config: Config, broker: Broker, metrics: Metrics) -> io::Result<Bound> {
-    let listener = TcpListener::bind(config.listen).await?;
+/// Begins to listen. What the server answers with is complete.
+pub fn listen(
+    Reserved(socket): Reserved,
+    config: Config,
+    broker: Broker,
+    metrics: Metrics,
+) -> io::Result<Bound> {
+    // The connections of this server must not keep the next one out either.
+    socket.set_reuseaddr(cfg!(unix))?;
+    let listener = socket.listen(BACKLOG)?;
     let (connections, drain_time) = (config.limits.connections, config.limits.drain_time);
     let shared = Arc::new(Shared::new(config, broker, metrics));
     let streams = Arc::clone(&shared.streams);

@@ -45,7 +45,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(config: Config, broker: Broker, metrics: Metrics) -> Shared {
-        let Config { listen: _, keys, conformance, entrance, limits, backend, durable, version } = config;
+        let Config { keys, conformance, entrance, limits, backend, durable, version } = config;
         #[expect(clippy::disallowed_methods, reason = "measures how long the server is up")]
         let started = Instant::now();
         Shared {
@@ -79,6 +79,7 @@ pub(crate) struct Endpoint {
     pub(crate) template: &'static str,
     pub(crate) access: Access,
     pub(crate) body: BodyRule,
+    pub(crate) query: QueryRule,
     pub(crate) tenancy: Tenancy,
     pub(crate) meter: RouteMeter,
 }
@@ -103,4 +104,16 @@ pub(crate) enum BodyRule {
     Job,
     /// It may be about many.
     Batch,
+}
+
+/// What a route does with what stands behind the question mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QueryRule {
+    /// The route reads it, and refuses what it does not know.
+    Read,
+    /// There may be none: a filter that is passed over would do more than was asked for, or show it.
+    Refused,
+    /// Whatever it says: what the server says of itself is the same for all, and those who look add to the address so that no
+    /// cache answers.
+    PassedOver,
 }

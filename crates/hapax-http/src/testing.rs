@@ -143,7 +143,6 @@ impl Rig {
         let entropy = Arc::new(FakeEntropy(AtomicU64::new(0)));
         let broker = Broker::new(store, Arc::clone(&clock) as _, entropy, rules, metrics.broker_observer());
         let config = Config {
-            listen: ([127, 0, 0, 1], 0).into(),
             keys,
             conformance,
             entrance,

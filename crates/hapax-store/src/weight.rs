@@ -65,8 +65,9 @@ fn bytes_of_event(event: &Event) -> usize {
         }
         Event::SaveCheckpoint { state, notes, .. } => state.as_str().len() + notes.as_str().len(),
         Event::Agent(deed) => match deed {
-            AgentDeed::Pause { reason: said } | AgentDeed::Resume { comment: said, .. } => {
-                said.as_ref().map_or(0, |said| said.len())
+            AgentDeed::Pause { reason } => reason.as_ref().map_or(0, |reason| reason.len()),
+            AgentDeed::Resume { approved: _, comment, metadata } => {
+                comment.as_ref().map_or(0, |comment| comment.len()) + length(metadata)
             }
             AgentDeed::RetryTool { call, error, .. } => {
                 call.len() + error.as_ref().map_or(0, |error| error.len())

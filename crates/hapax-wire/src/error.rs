@@ -106,6 +106,11 @@ impl Code {
         self.row().hint
     }
 
+    /// The heading of the code on pages, as a link names it.
+    pub fn anchor(self) -> String {
+        self.name().to_ascii_lowercase()
+    }
+
     #[expect(clippy::too_many_lines, reason = "a table, one entry per code")]
     const fn row(self) -> &'static Row {
         match self {
@@ -320,6 +325,9 @@ impl Code {
     }
 }
 
+/// Where a server explains its errors.
+pub const ERRORS_PATH: &str = "/docs/errors";
+
 /// The member of every error, on the wire and in events, that says whether another try may succeed. A job's state
 /// has the same name and nothing to do with it.
 pub const RETRYABLE: &str = "retryable";
@@ -359,15 +367,11 @@ impl ErrorBody<'_> {
         }
         o.text("request_id", request_id);
         o.text("hint", hint.unwrap_or(code.hint()));
-        // Two names for one link: the suite reads the first, the error document defines the second.
-        o.plain("docs_url", format_args!("docs/errors.md#{}", anchor(code)));
-        o.plain("doc_url", format_args!("docs/errors.md#{}", anchor(code)));
+        // Two names for one link: the suite reads the first, the error document defines the second. It is relative to the
+        // server that says it: behind proxies that does not know by which name it was called.
+        o.plain("docs_url", format_args!("{ERRORS_PATH}#{}", code.anchor()));
+        o.plain("doc_url", format_args!("{ERRORS_PATH}#{}", code.anchor()));
     }
-}
-
-/// The heading of the code in `docs/errors.md`, as a link names it.
-fn anchor(code: Code) -> String {
-    code.name().to_ascii_lowercase()
 }
 
 /// The page `docs/errors.md`.
@@ -379,12 +383,13 @@ pub fn page() -> String {
          Printed from the table in `crates/hapax-wire/src/error.rs`; a test keeps this page equal to it.\n\n\
          Every error is a JSON object `{\"error\": {…}}` with `code`, `type` (the same), `message`, `retryable`,\n\
          `request_id`, `hint`, `docs_url`, `doc_url` and often `details`. `retryable` says that the same request\n\
-         may succeed later, not that repeating it is harmless: for that there are `Idempotency-Key` and job ids.\n\n\
+         may succeed later, not that repeating it is harmless: for that there are `Idempotency-Key` and job ids.\n\
+         `docs_url` is a path of the server that answered, at which it has this page.\n\n\
          | code | status | retryable |\n|---|---|---|\n",
     );
     for code in Code::ALL {
         let Row { name, status, retryable, .. } = code.row();
-        let _infallible = writeln!(page, "| [`{name}`](#{}) | {status} | {retryable} |", anchor(code));
+        let _infallible = writeln!(page, "| [`{name}`](#{}) | {status} | {retryable} |", code.anchor());
     }
     for code in Code::ALL {
         let Row { name, meaning, hint, .. } = code.row();

@@ -1,5 +1,6 @@
 //! The operator's end of the HTTP API: a request, its answer, or why there is none.
 
+mod advice;
 mod exchange;
 mod path;
 mod trouble;

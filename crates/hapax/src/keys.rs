@@ -43,8 +43,10 @@ const RECIPE: &str =
 fn parse(text: &str) -> Result<Vec<ApiKey>, String> {
     let mut keys: Vec<ApiKey> = Vec::new();
     for Entry { line: number, name, secret } in secret::entries(text) {
-        let unnamed = format!("key-{}", keys.len() + 1);
-        let name = name.unwrap_or(&unnamed);
+        let Some(name) = name else {
+            // A name alone would be taken for a secret, and names can be guessed.
+            return Err(format!("line {number}: there is no colon between a name and a secret"));
+        };
         if !is_name(name) {
             return Err(format!(
                 "line {number}: a name is 1 to {NAME_MAX} letters, digits, dots, dashes and underscores"

@@ -40,6 +40,8 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         telemetry,
         log: LogConfig { format, filter: _ },
     } = config;
+    // First: a server that cannot have its address makes no folder, takes no lock and migrates no database.
+    let reserved = hapax_http::reserve(listen).map_err(|error| not_bound(listen, &error))?;
     let metrics = Metrics::new();
     let entropy = SystemEntropy::open();
     let entropy = entropy.map_err(|error| Failure::because("the system gives no random numbers", &error))?;
@@ -63,19 +65,11 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         StoreConfig::Memory => ("memory", false),
         StoreConfig::Postgres { .. } => ("postgres", true),
     };
-    let http = hapax_http::Config {
-        listen,
-        keys,
-        conformance,
-        entrance,
-        limits,
-        backend,
-        durable,
-        version: crate::VERSION,
-    };
+    let http =
+        hapax_http::Config { keys, conformance, entrance, limits, backend, durable, version: crate::VERSION };
     let telemetry = telemetry.map(|telemetry| telemetry.fit(&broker, &metrics));
-    let bound =
-        hapax_http::bind(http, broker.clone(), metrics).await.map_err(|error| not_bound(listen, &error))?;
+    let bound = hapax_http::listen(reserved, http, broker.clone(), metrics)
+        .map_err(|error| not_bound(listen, &error))?;
     let listen = bound.local_addr().map_err(|error| not_bound(listen, &error))?;
 
     let signals = Signals::catch().map_err(|error| Failure::because("could not catch signals", &error))?;

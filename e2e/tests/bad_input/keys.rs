@@ -97,6 +97,9 @@ fn a_list_of_keys_takes_no_bad_query() {
         ("older_than=infinity", "older_than"),
         ("older_than=1.5", "older_than"),
         ("older_than=99999999999999999999999", "older_than"),
+        ("colour=blue", "colour"),
+        ("lmit=1", "limit"),
+        ("limit=1&limit=2", "limit"),
     ];
     for (query, word) in queries {
         let answer = client.held_keys(query);
@@ -104,8 +107,7 @@ fn a_list_of_keys_takes_no_bad_query() {
         answer.is_refusal(400, "invalid_request");
         assert!(answer.message().contains(word), "{query}: {:?}", answer.message());
     }
-    for query in ["", "limit=99999", "colour=blue", "type=&queue=&limit=", "older_than=0", "older_than=PT0S"]
-    {
+    for query in ["", "limit=99999", "_=17", "type=&queue=&limit=", "older_than=0", "older_than=PT0S"] {
         assert_eq!(client.held_keys(query).is(200)["keys"].as_array().map(Vec::len), Some(1), "{query}");
     }
     nothing_was_stored(&mut client);

@@ -109,3 +109,14 @@ fn a_log_without_its_database_is_not_swallowed() {
     fs::remove_file(server.data().join("hapax.db")).expect("the database is removed");
     is_refused(&server, "hapax.db");
 }
+
+#[test]
+fn a_server_that_cannot_have_its_address_makes_no_folder() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("its number").to_string();
+    let home = tempfile::TempDir::new().expect("a folder");
+    let data = home.path().join("data");
+    let exit = Launch::embedded().data(&data).args(&["--listen", &address]).run();
+    assert!(!exit.status.success() && exit.output.contains(&address), "{}", exit.output);
+    assert!(!data.exists(), "{} was left behind", data.display());
+}

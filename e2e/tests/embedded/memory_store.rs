@@ -27,6 +27,15 @@ fn the_memory_store_forgets_and_says_so() {
 }
 
 #[test]
+fn a_folder_for_jobs_that_are_not_kept_is_refused() {
+    let exit = Launch::run_program(&["serve", "--store", "memory", "--data", "d"]);
+    assert!(!exit.status.success(), "{}", exit.output);
+    for word in ["data is d", "memory", "--data"] {
+        assert!(exit.output.contains(word), "no {word} in: {}", exit.output);
+    }
+}
+
+#[test]
 fn an_unknown_store_is_refused() {
     let exit = Launch::embedded().args(&["--store", "floppy"]).run();
     assert!(!exit.status.success());

@@ -105,7 +105,7 @@ fn a_stream_wants_the_key_that_everything_wants() {
 
     let home = TempDir::new().expect("a folder");
     let file = home.path().join("keys");
-    std::fs::write(&file, format!("{KEY}\n")).expect("written");
+    std::fs::write(&file, format!("test:{KEY}\n")).expect("written");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("ours alone");
     let server = Launch::default().args(&["--api-key-file", &file.to_string_lossy()]).key(KEY).start();
     let request = Request::new("GET", "/ojs/v1/events/stream");

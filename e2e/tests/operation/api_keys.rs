@@ -117,6 +117,7 @@ fn a_key_file_that_makes_no_sense_is_refused() {
         written(&home, "twice", &format!("first:{FIRST}\nsecond:{FIRST}\n"), 0o600),
         written(&home, "namesakes", &format!("first:{FIRST}\nfirst:{SECOND}\n"), 0o600),
         written(&home, "open-to-all", &format!("first:{FIRST}\n"), 0o644),
+        written(&home, "unnamed", &format!("first:{SECOND}\n{FIRST}\n"), 0o600),
         home.path().join("missing"),
     ];
     for file in files {

@@ -17,7 +17,7 @@ const KEY: &str = "an-api-key-of-the-test";
 fn guarded() -> Server {
     let home = TempDir::new().unwrap_or_else(|error| panic!("no folder: {error}"));
     let file = home.path().join("keys");
-    let written = std::fs::write(&file, format!("{KEY}\n"))
+    let written = std::fs::write(&file, format!("test:{KEY}\n"))
         .and_then(|()| std::fs::set_permissions(&file, Permissions::from_mode(0o600)));
     written.unwrap_or_else(|error| panic!("no keys: {error}"));
     let launch = Launch::default().args(&["--api-key-file", &file.to_string_lossy()]).key(KEY);

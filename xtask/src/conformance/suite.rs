@@ -77,6 +77,8 @@ impl Spawn<'_> {
         let server = quoted(&server.to_string_lossy());
         let serve = format!("{server} serve --listen 127.0.0.1:{{port}} --conformance");
         match self.database {
+            // It takes no folder.
+            None if self.store == Store::Memory => format!("{serve} --store {}", self.store),
             None => format!("{serve} --data {{data}} --store {}", self.store),
             // The schema has the name of the folder, as far as schemas may have it.
             Some(url) => format!(
@@ -124,7 +126,7 @@ mod tests {
         let spawn = Spawn { store: Store::Memory, database: None };
         assert_eq!(
             spawn.line(Path::new("/a b/it's/hapax")),
-            r"'/a b/it'\''s/hapax' serve --listen 127.0.0.1:{port} --conformance --data {data} --store memory"
+            r"'/a b/it'\''s/hapax' serve --listen 127.0.0.1:{port} --conformance --store memory"
         );
     }
 

@@ -3,11 +3,16 @@
 //! A line holds what the log holds of its channel, shared with it: all lines together grow no larger than a few
 //! pointers for each event that is kept, however many listen and however slowly they read.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Bell, Dropped, EventId, JobEvent};
+use super::{Bell, Company, Dropped, EventId, JobEvent};
+
+/// Who reads in a crowd and lags further behind than this goes on with the newest events.
+const CROWD_LAG_MAX: usize = 1000;
+/// With so many of them.
+const CROWD_KEPT: usize = 32;
 
 /// What a reader will never read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +35,10 @@ struct Held {
     last_dropped: Option<EventId>,
     /// Whether there is something of which the readers have not been called yet.
     is_due: bool,
-    /// In the order of their numbers, so that they can be called some at a time.
     readers: BTreeMap<u64, Reader>,
+    /// The readers that have read everything and were not called since. All others read on by themselves: calling them
+    /// as well, each time, is what ten thousand of them would cost. In order, so that they can be called some at a time.
+    resting: BTreeSet<u64>,
 }
 
 #[derive(Debug)]
@@ -51,12 +58,14 @@ impl Line {
         let mut held = self.held();
         let next = held.end();
         held.readers.insert(number, Reader { bell, next, lost_from: None, is_unsure: false });
+        held.resting.insert(number);
     }
 
     /// Strikes a reader off; whether nobody is left.
     pub(super) fn leave(&self, number: u64) -> bool {
         let mut held = self.held();
         held.readers.remove(&number);
+        held.resting.remove(&number);
         held.readers.is_empty()
     }
 
@@ -104,32 +113,53 @@ impl Line {
         (reader.lost_from, reader.is_unsure) = (None, false);
     }
 
-    /// What a reader has not read yet, at most so many events, and what it will never read.
-    pub(super) fn read(&self, number: u64, max: usize) -> (Option<Lost>, Vec<Arc<JobEvent>>) {
-        let held = &mut *self.held();
-        let Held { first, events, last_dropped, is_due: _, readers } = held;
+    /// What a reader has not read yet, at most so many events, and what it will never read. Its bell rings for the next
+    /// one if this was all; if not, it has to read on by itself.
+    pub(super) fn read(
+        &self,
+        number: u64,
+        max: usize,
+        company: Company,
+    ) -> (Option<Lost>, Vec<Arc<JobEvent>>) {
+        let Held { first, events, last_dropped, is_due: _, readers, resting } = &mut *self.held();
         let Some(reader) = readers.get_mut(&number) else { return (None, Vec::new()) };
-        let missed = first.saturating_sub(reader.next);
-        let oldest = if missed > 0 { reader.lost_from.take() } else { None };
+        let (next, mut newest) = (reader.next, *last_dropped);
+        reader.next = next.max(*first);
+        let mut start = usize::try_from(reader.next - *first).unwrap_or(usize::MAX).min(events.len());
+        let lag = events.len() - start;
+        let mut oldest = reader.lost_from.take();
+        if company == Company::Crowd && lag > CROWD_LAG_MAX {
+            // Those that were never here have no name.
+            let first_here = events.get(start).filter(|_| next >= *first).map(|event| event.id);
+            oldest = oldest.or(first_here);
+            start = events.len() - CROWD_KEPT;
+            reader.next = *first + start as u64;
+            newest = start.checked_sub(1).and_then(|last| events.get(last)).map(|event| event.id);
+        }
+        let missed = reader.next - next;
         let lost = if mem::take(&mut reader.is_unsure) {
             Some(Lost::Uncounted)
         } else {
-            (missed > 0).then_some(Lost::Counted(Dropped { count: missed, oldest, newest: *last_dropped }))
+            (missed > 0).then_some(Lost::Counted(Dropped { count: missed, oldest, newest }))
         };
-        reader.next = reader.next.max(*first);
-        let start = usize::try_from(reader.next - *first).unwrap_or(usize::MAX).min(events.len());
         let read: Vec<_> = events.range(start..).take(max).cloned().collect();
         reader.next += read.len() as u64;
+        if start + read.len() == events.len() {
+            resting.insert(number);
+        }
         (lost, read)
     }
 
-    /// Calls readers from that number on, at most so many; the number to go on with, unless that was all of them.
+    /// Calls readers that rest, from that number on, at most so many; the number to go on with, unless that was all of them.
     pub(super) fn call(&self, from: u64, max: usize) -> Option<u64> {
-        let mut held = self.held();
-        held.is_due = false;
-        let mut readers = held.readers.range(from..);
-        readers.by_ref().take(max).for_each(|(_, reader)| reader.bell.ring());
-        readers.next().map(|(number, _)| *number)
+        let Held { first: _, events: _, last_dropped: _, is_due, readers, resting } = &mut *self.held();
+        *is_due = false;
+        for _ in 0..max {
+            let number = *resting.range(from..).next()?;
+            resting.remove(&number);
+            readers.get(&number).into_iter().for_each(|reader| reader.bell.ring());
+        }
+        resting.range(from..).next().copied()
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -145,7 +175,7 @@ impl Held {
     }
 
     fn drop_first(&mut self, count: usize) {
-        let Held { first, events, last_dropped, is_due: _, readers } = self;
+        let Held { first, events, last_dropped, is_due: _, readers, resting: _ } = self;
         let after = *first + count as u64;
         for reader in readers.values_mut().filter(|reader| reader.next < after && reader.lost_from.is_none())
         {

@@ -32,6 +32,15 @@ pub struct Subscription {
     gap: Option<Gap>,
 }
 
+/// Who else listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Company {
+    /// So few that all can be told everything.
+    Few,
+    /// So many that each is rather told what is new than what was.
+    Crowd,
+}
+
 /// What there is to tell a listener, in this order.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -103,13 +112,13 @@ impl Subscription {
     }
 
     /// What has not been told yet, without waiting. An empty batch means that the bell will ring for the next one.
-    pub fn read(&mut self) -> Batch {
+    pub fn read(&mut self, company: Company) -> Batch {
         let mut batch = Batch { gap: self.gap.take(), ..Batch::default() };
         if self.is_replaying {
             self.replay(&mut batch);
             batch.has_more = true;
         } else {
-            let (lost, events) = self.seat.line.read(self.seat.number, READ_MAX);
+            let (lost, events) = self.seat.line.read(self.seat.number, READ_MAX, company);
             match lost {
                 None => {}
                 Some(Lost::Counted(dropped)) => batch.dropped = Some(dropped),

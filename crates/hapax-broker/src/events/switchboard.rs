@@ -8,10 +8,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hapax_core::{JobId, QueueName};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
+use tokio::time::sleep;
 
 use super::line::Line;
 use super::place::Place;
@@ -23,6 +25,9 @@ const ROUTED_MAX: usize = 256;
 
 /// Most readers that are called in one go.
 const CALLED_MAX: usize = 64;
+
+/// How long the herald rests after it has brought something: whoever writes much wakes it once in a while, not each time.
+const REST: Duration = Duration::from_millis(1);
 
 /// After how many events the lines are rid of those that the log has forgotten.
 const SWEEP_EVERY: u64 = 10_000;
@@ -107,6 +112,11 @@ impl Switchboard {
                 }
                 yield_now().await;
             }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "it lets others go first; nobody waits for the time to pass"
+            )]
+            sleep(REST).await;
         }
     }
 

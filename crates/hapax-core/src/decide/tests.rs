@@ -369,7 +369,8 @@ fn a_discarded_job_without_a_dead_letter_is_neither_revived_nor_forgotten() {
     let mut gone = job_in(State::Discarded);
     gone.phase = Phase::Discarded { at: at(0), cause: Cause::Failed, dead_letter: false };
     for event in [Event::Revive { patch: SpecPatch::default() }, Event::Forget] {
-        assert_eq!(decide(&gone, event, at(1), &rules()), Err(Refusal::NoDeadLetter(gone.id)));
+        let refused = Refusal::NoDeadLetter { id: gone.id, state: State::Discarded };
+        assert_eq!(decide(&gone, event, at(1), &rules()), Err(refused));
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Activity {
     in_progress: AtomicUsize,
     /// Answers that last.
     lasting: AtomicUsize,
+    /// Whether there was one that had the connection for itself: all that is left to write is the end of it.
+    has_lasted: AtomicBool,
     /// Whether the client has to read before more can be written.
     is_write_blocked: AtomicBool,
     /// The connection's place among those of all. Answers that last are counted on their own: many may wait for events
@@ -45,10 +47,11 @@ impl Activity {
         self.in_progress.load(Ordering::Relaxed)
     }
 
-    /// Whether answers that last are all that is in progress.
+    /// Whether all that keeps the connection are answers that last, or the end of one that the client does not take.
     pub(super) fn only_lasts(&self) -> bool {
-        let lasting = self.lasting.load(Ordering::Relaxed);
-        lasting > 0 && lasting == self.in_progress()
+        let (lasting, in_progress) = (self.lasting.load(Ordering::Relaxed), self.in_progress());
+        let is_left = self.has_lasted.load(Ordering::Relaxed) && self.is_write_blocked();
+        lasting == in_progress && (lasting > 0 || is_left)
     }
 
     pub(super) fn is_write_blocked(&self) -> bool {
@@ -102,6 +105,7 @@ impl InProgress {
             Some(Lasting::Stream) => {
                 if version != Version::HTTP_2 {
                     self.activity.give_place_up();
+                    self.activity.has_lasted.store(true, Ordering::Relaxed);
                 }
                 self.lasts = true;
                 self.activity.lasting.fetch_add(1, Ordering::Relaxed);

@@ -21,9 +21,17 @@ pub(crate) fn pause(body: &Node<'_>) -> Result<AgentDeed, Fault> {
 /// Reads what a person decided.
 pub(crate) fn resume(body: &Node<'_>) -> Result<AgentDeed, Fault> {
     let body = Given::body(body)?;
-    body.expect_only(&["approved", "comment"])?;
+    body.expect_only(&["approved", "comment", "metadata"])?;
     let approved = body.required("approved", "true, or false to call the job off")?.flag()?;
-    Ok(AgentDeed::Resume { approved, comment: said(&body, "comment")? })
+    let metadata = body.member("metadata").map(|given| {
+        given.expect_object("an object")?;
+        let metadata = given.node.to_json();
+        if metadata.as_str().len() > SAID_BYTES_MAX {
+            return Err(Fault::new(given.place, format_args!("must have at most {SAID_BYTES_MAX} bytes")));
+        }
+        Ok(metadata)
+    });
+    Ok(AgentDeed::Resume { approved, comment: said(&body, "comment")?, metadata: metadata.transpose()? })
 }
 
 /// Reads which call of a tool failed.

@@ -6,7 +6,7 @@ use hapax_core::cron::{Schedule, Zone};
 use hapax_core::json::Node;
 
 use super::cron::{expression, read_zone};
-use super::page::Parameters;
+use super::query::read_query;
 use super::{Fault, Given, span};
 
 /// How many moments to come are shown if nobody says.
@@ -31,7 +31,7 @@ pub(crate) struct Preview {
 
 /// How many moments to come a look at a recurring job shows.
 pub(crate) fn cron_runs(uri: &Uri) -> Result<usize, Fault> {
-    Parameters::of(uri)?.number("next", NEXT_RUNS_DEFAULT, 1..=NEXT_RUNS_MAX)
+    read_query(uri, |query| query.number("next", NEXT_RUNS_DEFAULT, 1..=NEXT_RUNS_MAX))
 }
 
 /// Reads the body of `POST /cron/preview`.

@@ -5,7 +5,7 @@ use hapax_core::{
 };
 
 use super::draft::{read_priority, read_queue};
-use super::page::{Parameters, fault};
+use super::query::{QUERY, Query, fault};
 use super::states::{state, states};
 use super::{Fault, Given, Place};
 
@@ -25,29 +25,6 @@ const MEMBERS: &[&str] = &[
     "worker_id",
     "meta",
 ];
-
-/// Names in the queries of lists with filters: those of the filter, and where to begin and how to count.
-const IN_QUERIES: &[&str] = &[
-    "queue",
-    "state",
-    "type",
-    "since",
-    "until",
-    "error_type",
-    "worker_id",
-    "cursor",
-    "limit",
-    "offset",
-    "page",
-    "per_page",
-    "order",
-    "sort",
-    "period",
-];
-
-/// Members of a filter that a query does not have: passed over, the list would show what they were to leave out.
-const ONLY_IN_BODIES: &[&str] =
-    &["states", "enqueued_after", "enqueued_before", "older_than", "priority", "meta"];
 
 /// Most members of metadata that a filter names.
 pub(crate) const META_MEMBERS_MAX: usize = 16;
@@ -140,47 +117,52 @@ fn meta(given: Given<'_, '_>) -> Result<Vec<MetaMember>, Fault> {
 
 /// A moment that may be given by how long ago it is.
 pub(super) fn past(given: Given<'_, '_>, now: Timestamp) -> Result<Timestamp, Fault> {
-    let text = given.text("an RFC 3339 time such as 2026-03-01T09:30:00Z, or PT1H for an hour ago")?;
-    past_text(text, now).map_err(|error| Fault::new(given.place, error))
+    past_text(given.text(PAST)?, now, given.place)
 }
 
-fn past_text(text: &str, now: Timestamp) -> Result<Timestamp, hapax_core::TimeError> {
-    match parse_iso8601(text) {
-        Ok(span) => Ok(now - span),
-        Err(_) => Timestamp::parse(text),
+/// Every form in which a moment may be given.
+const PAST: &str =
+    "a time of RFC 3339 such as 2026-03-01T09:30:00Z, or how long ago it is, such as PT1H or P7D";
+/// Most characters of a text that is none of them that the message repeats.
+const SHOWN_CHARS_MAX: usize = 40;
+
+fn past_text(text: &str, now: Timestamp, place: Place<'_>) -> Result<Timestamp, Fault> {
+    if let Ok(span) = parse_iso8601(text) {
+        return Ok(now - span);
     }
+    Timestamp::parse(text).map_err(|_| {
+        let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+        Fault::new(place, format_args!("must be {PAST}, not {shown:?}"))
+    })
+}
+
+/// Reads `since` and `until` from a query.
+pub(super) fn time_range(query: &Query, now: Timestamp) -> Result<TimeRange, Fault> {
+    let moment = |name| {
+        let read = |text| past_text(text, now, Place::Member(&QUERY, name));
+        query.get(name).map(read).transpose()
+    };
+    Ok(TimeRange { since: moment("since")?, until: moment("until")? })
 }
 
 /// Reads a filter from a query.
-pub(super) fn of_query(parameters: &Parameters, age: Age, now: Timestamp) -> Result<JobFilter, Fault> {
-    if let Some(name) = ONLY_IN_BODIES.iter().find(|name| parameters.get(name).is_some()) {
-        return Err(fault(
-            name,
-            "is no filter of a list; lists take queue, state, type, since, until, error_type and worker_id",
-        ));
-    }
-    parameters.expect_near(IN_QUERIES)?;
-    let moment = |name: &str| {
-        let read = |text| past_text(text, now).map_err(|error| fault(name, error));
-        parameters.get(name).map(read).transpose()
-    };
-    let kind = |text| KindPattern::parse(text).map_err(|error| fault("type", error));
+pub(super) fn of_query(query: &Query, age: Age, now: Timestamp) -> Result<JobFilter, Fault> {
+    let kind = |text| kind(text, Place::Member(&QUERY, "type"));
     let worker =
         |text| WorkerId::parse(text).ok_or_else(|| fault("worker_id", "is not the name of a worker"));
-    let query = Place::Member(&Place::Body, "query");
-    let names = parameters.values("state")?;
+    let names = query.values("state")?;
     let states: Result<StateSet, Fault> =
-        names.iter().map(|name| state(name, Place::Member(&query, "state"))).collect();
+        names.iter().map(|name| state(name, Place::Member(&QUERY, "state"))).collect();
     let states = states?;
-    let range = TimeRange { since: moment("since")?, until: moment("until")? };
     let filter = JobFilter {
-        queue: parameters.queue()?,
+        queue: query.queue()?,
         states: if states.is_empty() { StateSet::ALL } else { states },
-        kind: parameters.get("type").map(kind).transpose()?,
-        worker: parameters.get("worker_id").map(worker).transpose()?,
-        error_type: parameters.get("error_type").map(Box::from),
+        kind: query.get("type").map(kind).transpose()?,
+        worker: query.get("worker_id").map(worker).transpose()?,
+        error_type: query.get("error_type").map(Box::from),
         ..JobFilter::default()
     };
+    let range = time_range(query, now)?;
     Ok(match age {
         Age::Created => JobFilter { created: range, ..filter },
         Age::Ended => JobFilter { ended: range, ..filter },

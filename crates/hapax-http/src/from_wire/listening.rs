@@ -4,7 +4,8 @@ use axum::http::{HeaderMap, HeaderName, Uri};
 use hapax_broker::{Channel, EventFilter};
 use hapax_core::QueueName;
 
-use super::page::{Parameters, fault};
+use super::page::event_filter;
+use super::query::{QUERY, fault, read_open_query};
 use super::{Fault, Place};
 use crate::call::job_id;
 use crate::problem::Problem;
@@ -28,22 +29,20 @@ pub(crate) fn listening(
     uri: &Uri,
     headers: Option<&HeaderMap>,
 ) -> Result<Listening, Problem> {
-    let parameters = Parameters::of(uri)?;
-    parameters.expect_near(&["channel", "last_event_id", "types", "event_types", "queues", "job_types"])?;
-    let channel = match (channel, parameters.get("channel")) {
-        (Some(channel), Some(text)) if text != channel.to_string() => {
-            return Err(fault("channel", "contradicts the path, which says what is listened to").into());
-        }
-        (Some(channel), _) => channel,
-        (None, Some(text)) => {
-            let query = Place::Member(&Place::Body, "query");
-            read_channel(text, Place::Member(&query, "channel"))?
-        }
-        (None, None) => Channel::All,
-    };
-    // A browser that comes back sends the header, and the address it was first given: the header is newer.
-    let after = last_event_id(headers).or(parameters.get("last_event_id"));
-    Ok(Listening { channel, filter: parameters.event_filter()?, after: after.map(str::to_owned) })
+    read_open_query(uri, |query| {
+        let channel = match (channel, query.get("channel")) {
+            (Some(channel), Some(text)) if text != channel.to_string() => {
+                return Err(fault("channel", "contradicts the path, which says what is listened to").into());
+            }
+            (Some(channel), _) => channel,
+            (None, Some(text)) => read_channel(text, Place::Member(&QUERY, "channel"))?,
+            (None, None) => Channel::All,
+        };
+        // A browser that comes back sends the header, and the address it was first given: the header is newer.
+        let first = query.get("last_event_id");
+        let after = last_event_id(headers).or(first);
+        Ok(Listening { channel, filter: event_filter(query)?, after: after.map(str::to_owned) })
+    })
 }
 
 /// The name of the last event that a client heard.

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use axum::http::Uri;
 use hapax_broker::{LetterPlace, Period};
-use hapax_core::{JobFilter, JobId, QueueName, Timestamp};
+use hapax_core::{JobFilter, JobId, QueueName, TimeRange, Timestamp};
 use hapax_store::ListOrder;
 
-use super::job_filter::{Age, of_query};
-use super::page::{Parameters, fault, letter_place};
+use super::job_filter::{Age, of_query, time_range};
+use super::page::letter_place;
+use super::query::{QUERY, Query, fault, read_query};
 use super::{Fault, Place};
 
 /// Items of a page unless the query says (Admin API 7.1).
@@ -33,13 +34,9 @@ impl Numbered {
         (self.page - 1) * self.per_page
     }
 
-    fn of(parameters: &Parameters) -> Result<Numbered, Fault> {
-        let size = if parameters.get("per_page").is_some() { "per_page" } else { "limit" };
-        let per_page = parameters.size(size, PER_PAGE_DEFAULT)?;
-        let page = parameters.number("page", 1, 1..=usize::MAX)?;
-        if page > 1 && parameters.get("cursor").is_some() {
-            return Err(fault("page", "contradicts cursor; send one of the two"));
-        }
+    fn of(query: &Query) -> Result<Numbered, Fault> {
+        let per_page = query.limit_or_per_page(PER_PAGE_DEFAULT)?;
+        let page = query.number("page", 1, 1..=usize::MAX)?;
         if page.saturating_mul(per_page) > COUNTED_MAX.max(per_page) {
             let problem = format_args!("lies beyond item {COUNTED_MAX}; go on with cursor = next_cursor");
             return Err(fault("page", problem));
@@ -50,7 +47,7 @@ impl Numbered {
 
 /// A page of a list without filters.
 pub(crate) fn numbered(uri: &Uri) -> Result<Numbered, Fault> {
-    Numbered::of(&Parameters::of(uri)?)
+    read_query(uri, Numbered::of)
 }
 
 /// Jobs that an operator wants to see.
@@ -86,27 +83,34 @@ fn wanted<P>(
     now: Timestamp,
     read: impl Fn(&str) -> Option<P>,
 ) -> Result<Wanted<P>, Fault> {
-    let parameters = Parameters::of(uri)?;
-    let order = match parameters.get("order") {
-        None | Some("desc") => ListOrder::NewestFirst,
-        Some("asc") => ListOrder::OldestFirst,
-        Some(_) => return Err(fault("order", "must be desc, the newest first, or asc")),
-    };
-    match parameters.get("sort") {
+    read_query(uri, |query| {
+        let no_cursor = || fault("cursor", "is not a cursor of this list");
+        let after = query.get("cursor").map(|text| read(text).ok_or_else(no_cursor)).transpose()?;
+        let numbered = Numbered::of(query)?;
+        if numbered.page > 1 && after.is_some() {
+            return Err(fault("page", "contradicts cursor; send one of the two"));
+        }
+        Ok(Wanted { filter: of_query(query, age, now)?, order: order(query)?, after, numbered })
+    })
+}
+
+fn order(query: &Query) -> Result<ListOrder, Fault> {
+    match query.get("sort") {
         None | Some("created_at") => {}
         Some("scheduled_at" | "priority") => {
             return Err(unsupported("sort", "lists in any order but that of created_at"));
         }
         Some(_) => return Err(fault("sort", "must be created_at")),
     }
-    let no_cursor = || fault("cursor", "is not a cursor of this list");
-    let after = parameters.get("cursor").map(|text| read(text).ok_or_else(no_cursor)).transpose()?;
-    let filter = of_query(&parameters, age, now)?;
-    Ok(Wanted { filter, order, after, numbered: Numbered::of(&parameters)? })
+    match query.get("order") {
+        None | Some("desc") => Ok(ListOrder::NewestFirst),
+        Some("asc") => Ok(ListOrder::OldestFirst),
+        Some(_) => Err(fault("order", "must be desc, the newest first, or asc")),
+    }
 }
 
 fn unsupported(name: &str, feature: &str) -> Fault {
-    Fault::unsupported(Place::Member(&Place::Member(&Place::Body, "query"), name), feature)
+    Fault::unsupported(Place::Member(&QUERY, name), feature)
 }
 
 /// Which part of the history to show.
@@ -120,15 +124,16 @@ pub(crate) struct HistoryWish {
 
 /// Reads `period`, `since`, `until` and `queue`.
 pub(crate) fn history(uri: &Uri, now: Timestamp) -> Result<HistoryWish, Fault> {
-    let parameters = Parameters::of(uri)?;
-    let period = match parameters.get("period") {
-        None => Period::FiveMinutes,
-        Some(text) => Period::ALL
-            .into_iter()
-            .find(|period| period.name() == text)
-            .ok_or_else(|| fault("period", "must be 1m, 5m, 1h or 1d"))?,
-    };
-    let JobFilter { queue, created, .. } = of_query(&parameters, Age::Created, now)?;
-    let until = created.until.unwrap_or(now);
-    Ok(HistoryWish { queue, period, since: created.since.unwrap_or(now - HISTORY_DEFAULT), until })
+    read_query(uri, |query| {
+        let named = |text| Period::ALL.into_iter().find(|period| period.name() == text);
+        let no_period = || fault("period", "must be 1m, 5m, 1h or 1d");
+        let period = query.get("period").map(|text| named(text).ok_or_else(no_period)).transpose()?;
+        let TimeRange { since, until } = time_range(query, now)?;
+        Ok(HistoryWish {
+            queue: query.queue()?,
+            period: period.unwrap_or(Period::FiveMinutes),
+            since: since.unwrap_or(now - HISTORY_DEFAULT),
+            until: until.unwrap_or(now),
+        })
+    })
 }

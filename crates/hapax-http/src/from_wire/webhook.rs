@@ -7,7 +7,8 @@ use hapax_core::webhook::{Endpoint, Pattern, Reach, Secret};
 use hapax_core::{JobType, Json, QueueName};
 use hapax_store::webhook::Shelf;
 
-use super::page::delivery_page;
+use super::page::{LIMIT_DEFAULT, uncounted_limit};
+use super::query::{fault, read_query};
 use super::{Fault, Given, Place};
 
 /// Most kinds of event, queues or job types of one subscription.
@@ -69,26 +70,23 @@ pub(crate) fn rotation(body: &[u8]) -> Result<Option<Secret>, Fault> {
 
 /// Which deliveries to list, after which to go on, and how many.
 pub(crate) fn deliveries(uri: &Uri) -> Result<(DeliveryFilter, Option<Box<str>>, usize), Fault> {
-    let page = delivery_page(uri)?;
-    let subscription = page.subscription.as_deref().map(|text| {
-        text.parse().map_err(|_| query_fault("subscription_id", "must be the id of a subscription"))
-    });
-    let subscription = subscription.transpose()?;
-    let shelf = page.status.as_deref().map(|text| match text {
-        "pending" => Ok(Shelf::Pending),
-        "delivered" | "success" => Ok(Shelf::Delivered),
-        "dead" | "failed" => Ok(Shelf::Dead),
-        _ => Err(query_fault("status", "must be pending, delivered or dead")),
-    });
-    let shelf = shelf.transpose()?;
-    if shelf.is_some() && subscription.is_none() {
-        return Err(query_fault("status", "needs subscription_id beside it"));
-    }
-    Ok((DeliveryFilter { subscription, shelf }, page.cursor, page.limit))
-}
-
-fn query_fault(name: &str, problem: &str) -> Fault {
-    Fault::new(Place::Member(&Place::Member(&Place::Body, "query"), name), problem)
+    read_query(uri, |query| {
+        let no_id = |_| fault("subscription_id", "must be the id of a subscription");
+        let subscription = query.get("subscription_id").map(|text| text.parse().map_err(no_id));
+        let subscription = subscription.transpose()?;
+        let shelf = query.get("status").map(|text| match text {
+            "pending" => Ok(Shelf::Pending),
+            "delivered" | "success" => Ok(Shelf::Delivered),
+            "dead" | "failed" => Ok(Shelf::Dead),
+            _ => Err(fault("status", "must be pending, delivered or dead")),
+        });
+        let shelf = shelf.transpose()?;
+        if shelf.is_some() && subscription.is_none() {
+            return Err(fault("status", "needs subscription_id beside it"));
+        }
+        let filter = DeliveryFilter { subscription, shelf };
+        Ok((filter, query.get("cursor").map(Box::from), uncounted_limit(query, LIMIT_DEFAULT)?))
+    })
 }
 
 fn read_url(given: &Given<'_, '_>, reach: Reach) -> Result<Endpoint, Fault> {

@@ -5,6 +5,7 @@ use std::mem;
 use hapax_broker::{Bell, Broker, EventFilter, EventId};
 use hapax_wire::error::Code;
 
+use super::pace::Turn;
 use super::{Feed, Told};
 use crate::from_wire::{self, Command, Listening, Subject, Topic};
 use crate::limits::SOCKET_CHANNELS_MAX;
@@ -67,20 +68,23 @@ impl Audience {
         done.unwrap_or_else(|problem| socket::refused(&problem))
     }
 
-    /// What is to be told of the channel at that index, and whether there is more.
-    pub(crate) fn read(&mut self, index: usize) -> (Vec<String>, bool) {
-        let Some(heard) = self.heard.get_mut(index) else { return (Vec::new(), false) };
-        let (all, has_more) = heard.feed.read();
+    /// Adds what is to be told of the channel at that index; whether there is more.
+    pub(crate) fn read(&mut self, index: usize, turn: &mut Turn, messages: &mut Vec<String>) -> bool {
+        let Some(heard) = self.heard.get_mut(index) else { return false };
+        let (all, has_more) = heard.feed.read(turn.company());
+        let known = messages.len();
         let now = self.broker.now();
-        let mut messages = Vec::with_capacity(all.len());
+        messages.reserve(all.len());
         for told in &all {
             if let Told::Dropped(dropped) = told {
+                turn.dropped();
                 messages.push(socket::warning(dropped, heard.subscribed()));
             }
             messages.push(socket::told(told, heard.subscribed(), heard.last, now));
             heard.last = live::id(told).unwrap_or(heard.last);
         }
-        (messages, has_more)
+        turn.told(messages[known..].iter().map(String::len).sum());
+        has_more
     }
 
     /// Whether something was found that is to be told.

@@ -1,7 +1,6 @@
 //! A stream of server-sent events, as the body of an answer.
 
 use std::convert::Infallible;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -11,7 +10,9 @@ use hyper::body::{Body, Frame};
 use tokio::task::yield_now;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Feed, StreamPlace};
+use super::ear::{Called, Ear};
+use super::pace::Turn;
+use super::{Feed, StreamPlace, Told};
 use crate::limits::STREAM_HEARTBEAT;
 use crate::to_wire::live;
 
@@ -42,31 +43,21 @@ fn next_piece<T: Tell>(teller: T) -> NextPiece {
 struct Teller {
     broker: Broker,
     feed: Feed,
-    bell: Bell,
-    place: StreamPlace,
+    ear: Ear,
     /// The newest name that the client knows.
     last: EventId,
     silent_since: Instant,
     is_open: bool,
-    /// Whether there may be something to tell, and the turn of this stream is to be waited for.
-    is_called: bool,
     is_over: bool,
 }
 
 impl EventStream {
     pub(crate) fn new(broker: Broker, feed: Feed, bell: Bell, place: StreamPlace) -> EventStream {
         let (last, silent_since) = (feed.start(), Instant::now());
-        let teller = Teller {
-            broker,
-            feed,
-            bell,
-            place,
-            last,
-            silent_since,
-            is_open: false,
-            is_called: false,
-            is_over: false,
-        };
+        let mut ear = Ear::new(place, bell);
+        // What happened before it came has no ring of its own.
+        ear.read_on();
+        let teller = Teller { broker, feed, ear, last, silent_since, is_open: false, is_over: false };
         EventStream::of(teller)
     }
 
@@ -104,12 +95,6 @@ impl std::fmt::Debug for EventStream {
     }
 }
 
-/// Why a wait ended.
-enum Woken {
-    ToRead,
-    ByTime,
-}
-
 impl Tell for Teller {
     async fn piece(mut self) -> Option<(Bytes, Teller)> {
         let mut out = Vec::new();
@@ -120,58 +105,59 @@ impl Tell for Teller {
         while out.is_empty() && !self.is_over {
             self.go_on(&mut out).await;
         }
-        self.place.told(out.len());
         self.silent_since = Instant::now();
         (!out.is_empty()).then(|| (out.into(), self))
     }
 }
 
 impl Teller {
-    /// Writes what there is, or waits until there may be something.
+    /// Writes what there is, when it is called to; a sign of life if that takes long.
     async fn go_on(&mut self, out: &mut Vec<u8>) {
-        if mem::take(&mut self.is_called) {
-            self.place.turn().await;
+        if self.feed.is_doubtful() {
+            self.look().await;
         }
-        if self.place.is_closing() {
-            live::shutdown(out, self.last);
-            self.is_over = true;
-            return;
-        }
-        let (told, has_more) = self.feed.read();
-        for told in &told {
-            self.last = live::frame(out, told, self.feed.channel(), self.last, self.broker.now());
-        }
-        self.is_over = self.feed.has_ended();
-        self.is_called = has_more;
-        if !told.is_empty() || self.is_over {
-            return;
-        }
-        if has_more {
-            yield_now().await;
-        } else if self.feed.is_doubtful() {
-            self.feed.look().await;
-        } else if let Woken::ByTime = self.wait().await
-            && !self.feed.look().await
-        {
-            self.last = self.feed.cursor();
-            live::heartbeat(out, self.last);
+        match timeout_at(self.silent_since + STREAM_HEARTBEAT, self.ear.called()).await {
+            Ok(Called::ToRead(turn)) => {
+                self.tell(out, turn);
+                if out.is_empty() {
+                    // Who looks through much and finds nothing lets others go first.
+                    yield_now().await;
+                }
+            }
+            Ok(Called::ToEnd) => {
+                live::shutdown(out, self.last);
+                self.is_over = true;
+            }
+            Err(_) => {
+                if !self.look().await {
+                    self.last = self.feed.cursor();
+                    live::heartbeat(out, self.last);
+                }
+            }
         }
     }
 
-    async fn wait(&mut self) -> Woken {
-        let Teller { place, bell, .. } = self;
-        let called = async {
-            tokio::select! {
-                () = place.closed() => {}
-                () = bell.rung() => {}
+    fn tell(&mut self, out: &mut Vec<u8>, mut turn: Turn) {
+        let (told, has_more) = self.feed.read(turn.company());
+        for told in &told {
+            if let Told::Dropped(_) = told {
+                turn.dropped();
             }
-        };
-        match timeout_at(self.silent_since + STREAM_HEARTBEAT, called).await {
-            Ok(()) => {
-                self.is_called = true;
-                Woken::ToRead
-            }
-            Err(_) => Woken::ByTime,
+            self.last = live::frame(out, told, self.feed.channel(), self.last, self.broker.now());
         }
+        turn.told(out.len());
+        self.is_over = self.feed.has_ended();
+        if has_more {
+            self.ear.read_on();
+        }
+    }
+
+    /// Looks whether the job has ended unheard; whether there is something to tell now.
+    async fn look(&mut self) -> bool {
+        let has_found = self.feed.look().await;
+        if has_found {
+            self.ear.read_on();
+        }
+        has_found
     }
 }

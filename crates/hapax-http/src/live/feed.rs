@@ -3,7 +3,8 @@
 use std::mem;
 
 use hapax_broker::{
-    Batch, Bell, Broker, Channel, Dropped, Error, EventFilter, EventId, EventKind, Gap, Notice, Subscription,
+    Batch, Bell, Broker, Channel, Company, Dropped, Error, EventFilter, EventId, EventKind, Gap, Notice,
+    Subscription,
 };
 use hapax_core::{Job, JobId};
 use tokio::task::yield_now;
@@ -104,14 +105,14 @@ impl Feed {
     }
 
     /// What is to be told, and whether to read on at once without waiting for the bell.
-    pub(crate) fn read(&mut self) -> (Vec<Told>, bool) {
+    pub(crate) fn read(&mut self, company: Company) -> (Vec<Told>, bool) {
         if !self.ready.is_empty() {
             return (mem::take(&mut self.ready), true);
         }
         if self.has_ended {
             return (Vec::new(), false);
         }
-        let Batch { gap, dropped, notices, has_more } = self.subscription.read();
+        let Batch { gap, dropped, notices, has_more } = self.subscription.read(company);
         self.is_doubtful |= dropped.is_some() || gap.is_some();
         let mut told: Vec<Told> = gap.map(Told::Gap).into_iter().chain(dropped.map(Told::Dropped)).collect();
         self.take_up(notices, &mut told);
@@ -200,7 +201,7 @@ impl Feed {
     }
 
     fn read_history(&mut self) -> (Vec<Told>, bool) {
-        let Batch { gap, dropped: _, notices, has_more } = self.subscription.read();
+        let Batch { gap, dropped: _, notices, has_more } = self.subscription.read(Company::Few);
         let mut told: Vec<Told> = gap.map(Told::Gap).into_iter().collect();
         self.take_up(notices, &mut told);
         (told, has_more && !self.has_ended)

@@ -1,54 +1,239 @@
 //! The pace of all streams together: what is told to ten thousand listeners must not take the time of those who write.
 //!
-//! An event that is heard by many is written once for each of them, which no machine does for nothing. Streams take turns
-//! within a share of one processor; when they cannot keep up, each hears less often and more at a time, and in the end that
-//! events were dropped. A few listeners never wait.
+//! An event that is heard by many is written once for each of them, which no machine does for nothing. Streams therefore
+//! draw numbers and take turns in that order, and the turns of all take no more than a share of the machine: each counts
+//! for what it took, and the next ones come so much later. Nobody waits for a stream whose turn has come, so a client that
+//! does not take what it is told holds up no other. A few
+//! listeners hardly ever wait.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use hapax_broker::Company;
+use tokio::time::{Instant, sleep_until};
 
-/// What a turn counts for: several times what it costs, so that streams take a part of one processor, not all of it.
-const TURN: Duration = Duration::from_micros(50);
-/// What each byte that is told counts for beside that.
+/// Of all processors together, streams take one part in so many.
+const SHARE: u32 = 4;
+/// A turn in a crowd counts so many times: what many hear is worth less than what somebody writes.
+const CROWDED: u32 = 2;
+/// And so many times if events were dropped in it: who cannot be told everything anyway is told what is new a little later.
+const HOPELESS: u32 = 8;
+/// What a turn counts for beside its own time: the connection writes after it has ended.
+const WRITE: Duration = Duration::from_micros(5);
+/// What each byte counts for that is written then.
 const BYTE: Duration = Duration::from_nanos(1);
+/// What a turn is expected to count for before there was one: rather too much, for those who come at first come at once.
+const FIRST_TURN: Duration = Duration::from_micros(100);
+/// No turn counts for more: a machine that stood still for a while has told nobody anything.
+const TURN_MAX: Duration = Duration::from_millis(1);
 /// So much may be used at once after a while of silence: hundreds of listeners hear of an event without a pause.
 const SAVED_MAX: Duration = Duration::from_millis(20);
-
 /// Who would wait for less than this goes at once: sleeping takes a millisecond or two, however short it is meant to be.
 const SLACK: Duration = Duration::from_millis(2);
+/// Who waits for longer looks now and then how far the others are: what their turns cost may change, and some may leave.
+const LOOK: Duration = Duration::from_secs(1);
+/// So many who wait are a crowd.
+const CROWD: u64 = 256;
 
 /// Gives turns to streams.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// Up to when the time is given away.
-    given_until: Mutex<Instant>,
+    processors: u32,
+    turns: Mutex<Turns>,
+}
+
+#[derive(Debug)]
+struct Turns {
+    /// The number that was drawn last.
+    drawn: u64,
+    /// Those up to this number have had their turn, or may take it.
+    called: u64,
+    /// Later numbers for which nobody waits any more.
+    gone: BTreeSet<u64>,
+    /// What was counted in advance for those who were called and have not come yet.
+    counted: BTreeMap<u64, Duration>,
+    /// When the next number is called.
+    next_at: Instant,
+    /// What a turn is expected to count for.
+    expected: Duration,
+}
+
+/// The number of a stream that waits.
+#[derive(Debug)]
+pub(crate) struct Number {
+    pace: Arc<Pace>,
+    number: u64,
+}
+
+/// The turn of one stream, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pace: Arc<Pace>,
+    began: Instant,
+    /// What was counted for it when it was called.
+    counted: Duration,
+    company: Company,
+    bytes: usize,
+    has_dropped: bool,
+}
+
+/// What a stream hears that asks whether it is its turn.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Now {
+        company: Company,
+        counted: Duration,
+    },
+    /// It may ask again by then.
+    NotBefore(Instant),
 }
 
 impl Pace {
-    pub(crate) fn new(now: Instant) -> Pace {
-        Pace { given_until: Mutex::new(now) }
+    pub(crate) fn new(processors: usize, now: Instant) -> Pace {
+        let processors = u32::try_from(processors).unwrap_or(u32::MAX).max(1);
+        let turns = Turns {
+            drawn: 0,
+            called: 0,
+            gone: BTreeSet::new(),
+            counted: BTreeMap::new(),
+            next_at: now,
+            expected: FIRST_TURN,
+        };
+        Pace { processors, turns: Mutex::new(turns) }
     }
 
-    /// A turn: when it begins, unless it may at once.
-    pub(crate) fn turn(&self, now: Instant) -> Option<Instant> {
-        let begin = self.take(TURN, now);
-        (begin > now + SLACK).then_some(begin)
+    /// Draws a number.
+    pub(crate) fn draw(self: &Arc<Self>) -> Number {
+        let mut turns = self.turns();
+        turns.drawn += 1;
+        Number { pace: Arc::clone(self), number: turns.drawn }
     }
 
-    /// So many bytes were told in a turn.
-    pub(crate) fn told(&self, bytes: usize, now: Instant) {
-        self.take(BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX)), now);
+    /// So much is written beside a turn.
+    pub(crate) fn told(&self, bytes: usize) {
+        self.worked(price(bytes));
     }
 
-    /// Gives so much time away; where it begins.
-    fn take(&self, time: Duration, now: Instant) -> Instant {
-        let mut given_until = self.given_until.lock().unwrap_or_else(PoisonError::into_inner);
-        let earliest = now.checked_sub(SAVED_MAX).unwrap_or(now);
-        let begin = (*given_until).max(earliest);
-        *given_until = begin + time;
-        begin
+    /// So much was done beside a turn.
+    pub(crate) fn worked(&self, time: Duration) {
+        let time = self.share(time);
+        self.turns().next_at += time;
+    }
+
+    fn ask(&self, number: u64, now: Instant) -> Answer {
+        self.turns().ask(number, now)
+    }
+
+    /// A turn has ended that took so long, and counts so many times instead of what was expected.
+    fn end(&self, took: Duration, bytes: usize, times: u32, expected: Duration) {
+        let counts = self.share(took.min(TURN_MAX) + WRITE + price(bytes)) * times;
+        self.turns().end(counts, expected);
+    }
+
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long streams have to leave the machine to others for so much work.
+    fn share(&self, time: Duration) -> Duration {
+        time * SHARE / self.processors
+    }
+}
+
+impl Turns {
+    fn ask(&mut self, number: u64, now: Instant) -> Answer {
+        self.next_at = self.next_at.max(now.checked_sub(SAVED_MAX).unwrap_or(now));
+        while self.called < self.drawn && self.next_at <= now + SLACK {
+            self.called += 1;
+            self.counted.insert(self.called, self.expected);
+            self.next_at += self.expected;
+            self.pass_over();
+        }
+        if number <= self.called {
+            let is_crowd = self.drawn - self.called - self.gone.len() as u64 > CROWD;
+            let company = if is_crowd { Company::Crowd } else { Company::Few };
+            return Answer::Now { company, counted: self.counted.remove(&number).unwrap_or_default() };
+        }
+        let before = u32::try_from(number - self.called - 1).unwrap_or(u32::MAX);
+        let wait = (self.next_at + self.expected.saturating_mul(before)).saturating_duration_since(now);
+        Answer::NotBefore(now + wait.min(LOOK))
+    }
+
+    /// Nobody waits for that number any more.
+    fn leave(&mut self, number: u64) {
+        if number > self.called {
+            self.gone.insert(number);
+            self.pass_over();
+        } else if let Some(counted) = self.counted.remove(&number) {
+            self.next_at = self.next_at.checked_sub(counted).unwrap_or(self.next_at);
+        }
+    }
+
+    /// Calls the numbers that are next and for which nobody waits.
+    fn pass_over(&mut self) {
+        while self.gone.remove(&(self.called + 1)) {
+            self.called += 1;
+        }
+    }
+
+    fn end(&mut self, counts: Duration, expected: Duration) {
+        self.next_at = (self.next_at + counts).checked_sub(expected).unwrap_or(self.next_at);
+        self.expected = (self.expected * 7 + counts) / 8;
+    }
+}
+
+fn price(bytes: usize) -> Duration {
+    BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX))
+}
+
+impl Number {
+    /// Waits until it is called. May be dropped half-way and waited for again.
+    pub(crate) async fn turn(&self) -> Turn {
+        loop {
+            let now = Instant::now();
+            match self.pace.ask(self.number, now) {
+                Answer::Now { company, counted } => {
+                    let pace = Arc::clone(&self.pace);
+                    return Turn { pace, began: now, counted, company, bytes: 0, has_dropped: false };
+                }
+                Answer::NotBefore(moment) => sleep_until(moment).await,
+            }
+        }
+    }
+}
+
+impl Drop for Number {
+    fn drop(&mut self) {
+        self.pace.turns().leave(self.number);
+    }
+}
+
+impl Turn {
+    /// Who else waits to be told something.
+    pub(crate) fn company(&self) -> Company {
+        self.company
+    }
+
+    /// So much was told in it, and is written when it has ended.
+    pub(crate) fn told(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    /// Events were dropped.
+    pub(crate) fn dropped(&mut self) {
+        self.has_dropped = true;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let times = match (self.company, self.has_dropped) {
+            (Company::Few, _) => 1,
+            (Company::Crowd, false) => CROWDED,
+            (Company::Crowd, true) => HOPELESS,
+        };
+        self.pace.end(self.began.elapsed(), self.bytes, times, self.counted);
     }
 }
 
@@ -56,25 +241,142 @@ impl Pace {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_few_go_at_once_and_many_one_after_the_other() {
+    fn pace() -> (Arc<Pace>, Instant) {
+        // Later than now, so that there is time to save from.
         let now = Instant::now() + Duration::from_secs(1);
-        let pace = Pace::new(now.checked_sub(SAVED_MAX).unwrap());
-        let at_once = (SAVED_MAX + SLACK).as_micros() / TURN.as_micros();
-        for _ in 0..=at_once {
-            assert_eq!(pace.turn(now), None);
+        (Arc::new(Pace::new(2, now.checked_sub(SAVED_MAX).unwrap())), now)
+    }
+
+    fn draw(pace: &Arc<Pace>, count: usize) -> Vec<Number> {
+        (0..count).map(|_| pace.draw()).collect()
+    }
+
+    /// Who else waits, if it may go. It keeps what was counted for it.
+    fn is_called(pace: &Pace, number: &Number, now: Instant) -> Option<Company> {
+        match pace.ask(number.number, now) {
+            Answer::Now { company, counted } => {
+                pace.turns().counted.insert(number.number, counted);
+                Some(company)
+            }
+            Answer::NotBefore(_) => None,
         }
-        let next = now + SLACK + TURN;
-        assert_eq!([pace.turn(now), pace.turn(now)], [Some(next), Some(next + TURN)]);
-        assert_eq!(pace.turn(now + Duration::from_secs(9)), None);
+    }
+
+    /// How many of them may go.
+    fn called(pace: &Pace, numbers: &[Number], now: Instant) -> usize {
+        let is_called = |number: &&Number| is_called(pace, number, now).is_some();
+        numbers.iter().take_while(is_called).count()
+    }
+
+    /// How many of them may go, of those who ask all the time for so long.
+    fn called_within(pace: &Pace, numbers: &[Number], now: Instant, span: Duration) -> usize {
+        let moments = (0..=span.as_millis() / 5)
+            .map(|step| now + Duration::from_millis(5) * u32::try_from(step).unwrap());
+        moments.map(|moment| called(pace, numbers, moment)).last().unwrap()
     }
 
     #[test]
-    fn who_was_told_much_makes_the_others_wait() {
-        let now = Instant::now() + Duration::from_secs(1);
-        let pace = Pace::new(now);
-        assert_eq!(pace.turn(now), None);
-        pace.told(10_000_000, now);
-        assert_eq!(pace.turn(now), Some(now + TURN + BYTE * 10_000_000));
+    fn a_few_go_at_once_and_many_in_the_order_of_their_numbers() {
+        let (pace, now) = pace();
+        let numbers = draw(&pace, 10_000);
+        let first = called(&pace, &numbers, now);
+        assert!((100..1000).contains(&first), "{first}");
+        assert_eq!(called(&pace, &numbers[first..], now), 0);
+        let second = called(&pace, &numbers, now + Duration::from_millis(10));
+        assert!((first + 50..first + 500).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn streams_take_a_share_of_the_machine_whatever_a_turn_costs() {
+        for took in [Duration::from_micros(10), Duration::from_micros(500)] {
+            let (pace, start) = pace();
+            let numbers = draw(&pace, 200_000);
+            let (mut now, mut done, mut worked) = (start, 0, Duration::ZERO);
+            while now < start + Duration::from_secs(5) {
+                now += Duration::from_millis(1);
+                let called = called(&pace, &numbers[done..], now);
+                for number in &numbers[done..done + called] {
+                    let counted = pace.turns().counted.remove(&number.number).unwrap();
+                    pace.end(took, 0, 1, counted);
+                }
+                done += called;
+                worked += (took + WRITE) * u32::try_from(called).unwrap();
+            }
+            // Two processors, for five seconds and what was saved.
+            let share = worked.as_secs_f64() / 10.0 * f64::from(SHARE);
+            assert!((0.9..1.1).contains(&share), "{took:?}: {share}");
+        }
+    }
+
+    #[test]
+    fn who_does_not_come_when_called_holds_up_nobody() {
+        let (pace, now) = pace();
+        let _slow = draw(&pace, 5000);
+        let here = draw(&pace, 1);
+        assert_eq!(called(&pace, &here, now), 0);
+        assert_eq!(called_within(&pace, &here, now, Duration::from_secs(1)), 1);
+    }
+
+    #[test]
+    fn nobody_waits_for_those_who_left() {
+        let (pace, now) = pace();
+        let (before, leaving) = (draw(&pace, 5000), draw(&pace, 1_000_000));
+        let here = draw(&pace, 10);
+        drop(leaving);
+        assert_eq!(called(&pace, &here, now), 0);
+        assert_eq!(called_within(&pace, &before, now, Duration::from_secs(1)), 5000);
+        assert_eq!(called(&pace, &here, now + Duration::from_secs(1)), 10);
+        drop(draw(&pace, 100));
+        assert!(pace.turns().gone.is_empty(), "nothing is kept of them");
+    }
+
+    #[test]
+    fn a_crowd_is_many_who_wait() {
+        let (pace, now) = pace();
+        let few = draw(&pace, 1);
+        assert_eq!(is_called(&pace, &few[0], now), Some(Company::Few));
+        let many = draw(&pace, 10_000);
+        assert_eq!(is_called(&pace, &many[0], now), Some(Company::Crowd));
+        let rest = draw(&pace, 1);
+        drop(many);
+        let later = now + Duration::from_secs(1);
+        assert_eq!(is_called(&pace, &rest[0], later), Some(Company::Few), "they left");
+    }
+
+    #[test]
+    fn who_waits_is_told_when_to_look_again_and_goes_when_it_is_time() {
+        let (pace, now) = pace();
+        let numbers = draw(&pace, 2000);
+        pace.told(usize::try_from(u32::MAX).unwrap());
+        let Answer::NotBefore(then) = pace.ask(numbers[1999].number, now) else {
+            panic!("there is no time left")
+        };
+        assert_eq!(then, now + LOOK, "much may change until then");
+        assert_eq!(called_within(&pace, &numbers, now, Duration::from_mins(1)), 2000);
+    }
+
+    #[test]
+    fn who_was_called_and_left_has_used_up_nothing() {
+        let (pace, now) = pace();
+        let numbers = draw(&pace, 100);
+        let before = pace.turns().next_at;
+        assert_eq!(pace.ask(100, now), Answer::Now { company: Company::Few, counted: FIRST_TURN });
+        pace.end(Duration::ZERO, 0, 0, FIRST_TURN);
+        drop(numbers);
+        assert_eq!(pace.turns().next_at, before);
+        assert!(pace.turns().counted.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_number_that_was_waited_for_half_way_keeps_its_place() {
+        let pace = Arc::new(Pace::new(2, Instant::now()));
+        let number = pace.draw();
+        pace.told(100_000_000);
+        let early = tokio::time::timeout(Duration::from_millis(1), number.turn()).await;
+        assert!(early.is_err());
+        let others = draw(&pace, 10_000);
+        drop(number.turn().await);
+        let last = tokio::time::timeout(Duration::from_millis(100), others[9999].turn()).await;
+        assert!(last.is_err(), "it comes after all of them");
     }
 }

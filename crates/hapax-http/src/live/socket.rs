@@ -1,6 +1,5 @@
 //! A client on a WebSocket: what it says is done, what it listens to is told.
 
-use std::future::ready;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -15,6 +14,8 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{self, Message};
 
+use super::ear::{Called, Ear};
+use super::pace::Turn;
 use super::{Audience, StreamPlace};
 use crate::limits::{SOCKET_PING_INTERVAL, SOCKET_PONG_TIME, STREAM_GRACE, WRITE_STALL_TIME};
 use crate::problem::Problem;
@@ -23,23 +24,26 @@ use crate::to_wire::socket;
 
 type Wire = WebSocketStream<TokioIo<Upgraded>>;
 
+/// About so many messages are made in one turn; other channels then wait for the next one.
+const MESSAGES_MAX: usize = 256;
+
 /// A client on a WebSocket.
 pub(crate) struct Socket {
     broker: Broker,
-    place: StreamPlace,
+    ear: Ear,
     wire: Wire,
-    bell: Bell,
     audience: Audience,
+    /// The channel that was told last.
+    told_channel: usize,
     ping_at: Instant,
     /// Until when the client has to answer the last ping.
     pong_by: Option<Instant>,
 }
 
 /// What happened next.
-enum Turn {
-    Closing,
+enum Cue {
+    Called(Called),
     Heard(Option<Result<Message, tungstenite::Error>>),
-    Rung,
     TimePassed,
 }
 
@@ -61,55 +65,51 @@ impl Socket {
         let bell = Bell::default();
         let audience = Audience::new(broker.clone(), listener, bell.clone());
         let ping_at = Instant::now() + SOCKET_PING_INTERVAL;
-        Socket { broker, place, wire, bell, audience, ping_at, pong_by: None }
+        Socket { broker, ear: Ear::new(place, bell), wire, audience, told_channel: 0, ping_at, pong_by: None }
     }
 
     /// Speaks until one of both has enough.
     pub(crate) async fn run(mut self) {
-        let mut has_more = false;
         let end = loop {
-            let done = match self.next(has_more).await {
-                Turn::Closing => self.say_goodbye().await,
-                Turn::Heard(message) => self.hear(message).await,
-                Turn::Rung => {
-                    self.place.turn().await;
-                    Going::Continue(())
-                }
-                Turn::TimePassed => self.mark_time().await,
+            let done = match self.next().await {
+                Cue::Called(Called::ToEnd) => self.say_goodbye().await,
+                Cue::Called(Called::ToRead(turn)) => self.tell(turn).await,
+                Cue::Heard(message) => self.hear(message).await,
+                Cue::TimePassed => self.mark_time().await,
             };
             if let ControlFlow::Break(end) = done {
                 break end;
             }
-            match self.tell().await {
-                ControlFlow::Continue(more) => has_more = more,
-                ControlFlow::Break(end) => break end,
+            if self.audience.is_due() {
+                self.ear.read_on();
             }
         };
         self.end(end).await;
     }
 
-    async fn next(&mut self, has_more: bool) -> Turn {
+    async fn next(&mut self) -> Cue {
         let deadline = self.pong_by.map_or(self.ping_at, |pong_by| pong_by.min(self.ping_at));
         // A client that never stops talking does not stop the time.
         if deadline <= Instant::now() {
-            return Turn::TimePassed;
+            return Cue::TimePassed;
         }
-        let Socket { place, wire, bell, .. } = self;
-        let turn = async {
+        let Socket { ear, wire, .. } = self;
+        let cue = async {
             tokio::select! {
-                () = place.closed() => Turn::Closing,
-                message = wire.next() => Turn::Heard(message),
-                () = ready(()), if has_more => Turn::Rung,
-                () = bell.rung() => Turn::Rung,
+                called = ear.called() => Cue::Called(called),
+                message = wire.next() => Cue::Heard(message),
             }
         };
-        timeout_at(deadline, turn).await.unwrap_or(Turn::TimePassed)
+        timeout_at(deadline, cue).await.unwrap_or(Cue::TimePassed)
     }
 
     async fn hear(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Going {
         match message {
             Some(Ok(Message::Text(text))) => {
                 let answer = self.audience.obey(&text).await;
+                // What it listens to now may have something to tell from before.
+                self.ear.read_on();
+                self.ear.pace().told(answer.len());
                 self.send([answer]).await
             }
             Some(Ok(Message::Pong(_))) => {
@@ -139,16 +139,26 @@ impl Socket {
         }
     }
 
-    /// Tells what there is; whether there is more.
-    async fn tell(&mut self) -> ControlFlow<End, bool> {
-        let mut has_more = false;
-        for index in 0..self.audience.len() {
-            let (messages, more) = self.audience.read(index);
-            has_more |= more;
-            self.send(messages).await?;
+    /// Tells what there is, channel after channel in turns. The turn ends before anything is sent: a client that is slow to
+    /// take it holds up nobody else.
+    async fn tell(&mut self, mut turn: Turn) -> Going {
+        let mut messages = Vec::new();
+        let channels = self.audience.len();
+        for _ in 0..channels {
+            self.told_channel = (self.told_channel + 1) % channels;
+            let has_more = self.audience.read(self.told_channel, &mut turn, &mut messages);
+            let is_full = messages.len() >= MESSAGES_MAX;
+            if has_more || is_full {
+                self.ear.read_on();
+            }
+            if is_full {
+                break;
+            }
         }
+        drop(turn);
+        self.send(messages).await?;
         self.audience.settle_doubts().await;
-        ControlFlow::Continue(has_more || self.audience.is_due())
+        Going::Continue(())
     }
 
     async fn mark_time(&mut self) -> Going {
@@ -179,7 +189,6 @@ impl Socket {
         let mut is_empty = true;
         for message in messages {
             is_empty = false;
-            self.place.told(message.len());
             within(WRITE_STALL_TIME, wire.feed(Message::text(message))).await?;
         }
         if is_empty { Going::Continue(()) } else { within(WRITE_STALL_TIME, wire.flush()).await }

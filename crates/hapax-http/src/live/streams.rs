@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use hapax_wire::error::Code;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::pace::Pace;
 use crate::problem::Problem;
@@ -27,9 +28,13 @@ pub(crate) struct StreamPlace {
 }
 
 impl Streams {
+    /// So many places; the runtime in which this is called says how many processors they share.
     pub(crate) fn new(most: usize) -> Streams {
         let most = most.min(Semaphore::MAX_PERMITS);
-        let (places, pace) = (Arc::new(Semaphore::new(most)), Arc::new(Pace::new(Instant::now())));
+        // Outside of a runtime nobody can listen.
+        let processors = Handle::try_current().map_or(1, |runtime| runtime.metrics().num_workers());
+        let pace = Arc::new(Pace::new(processors, Instant::now()));
+        let places = Arc::new(Semaphore::new(most));
         Streams { places, most, pace, closing: watch::Sender::new(false) }
     }
 
@@ -64,18 +69,9 @@ impl StreamPlace {
         *self.closing.borrow()
     }
 
-    /// Waits until it is the turn of this stream to tell something, or until streams have to end.
-    pub(crate) async fn turn(&mut self) {
-        let Some(begin) = self.pace.turn(Instant::now()) else { return };
-        tokio::select! {
-            () = self.closed() => {}
-            () = sleep_until(begin) => {}
-        }
-    }
-
-    /// So much was told.
-    pub(crate) fn told(&self, bytes: usize) {
-        self.pace.told(bytes, Instant::now());
+    /// The pace that it shares with all streams.
+    pub(crate) fn pace(&self) -> &Arc<Pace> {
+        &self.pace
     }
 
     /// Waits until streams have to end.

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hapax_broker::{Bell, Broker, Channel, Error, Subscription};
+use hapax_broker::{Bell, Broker, Channel, Company, Error, Subscription};
 use hapax_core::{Job, JobId};
 use tokio::time::{Instant, timeout_at};
 
 use super::StreamPlace;
+use super::ear::{Called, Ear};
 use super::event_stream::Tell;
-use crate::limits::{STREAM_HEARTBEAT, WATCH_LOOK};
+use crate::limits::{STREAM_HEARTBEAT, WATCH_LOOK, WATCH_LOOK_COST};
 use crate::to_wire::watch;
 
 pub(crate) use watch::Watched;
@@ -21,8 +22,7 @@ pub(crate) struct Watch {
     id: JobId,
     watched: Watched,
     subscription: Subscription,
-    bell: Bell,
-    place: StreamPlace,
+    ear: Ear,
     /// As it was told last.
     told: Option<Job>,
     silent_since: Instant,
@@ -49,8 +49,7 @@ impl Watch {
             id,
             watched,
             subscription,
-            bell,
-            place,
+            ear: Ear::new(place, bell),
             told: None,
             silent_since: Instant::now(),
             look_after: WATCH_LOOK,
@@ -62,12 +61,13 @@ impl Watch {
 
     /// Writes what there is, or waits until there may be something.
     async fn go_on(&mut self, out: &mut Vec<u8>) {
-        if self.place.is_closing() {
+        if self.ear.is_closing() {
             watch::shutdown(out);
             self.is_over = true;
             return;
         }
-        while self.subscription.read().has_more {}
+        while self.subscription.read(Company::Few).has_more {}
+        self.ear.pace().worked(WATCH_LOOK_COST);
         match self.broker.job(self.id).await {
             Ok(job) => self.tell(out, job),
             // It was removed: nothing will happen to it.
@@ -98,17 +98,8 @@ impl Watch {
         let look = if self.broker.hears_everything() { heartbeat } else { Instant::now() + self.look_after };
         // Whoever watches a job to which nothing happens looks more and more rarely.
         self.look_after = (self.look_after * 2).min(STREAM_HEARTBEAT);
-        let Watch { place, bell, .. } = self;
-        let called = async {
-            tokio::select! {
-                () = place.closed() => {}
-                () = bell.rung() => {}
-            }
-        };
-        let is_called = timeout_at(heartbeat.min(look), called).await.is_ok();
-        if is_called {
-            self.place.turn().await;
-        }
+        // What is read from the store is not part of the turn: it may take its time.
+        let is_called = timeout_at(heartbeat.min(look), self.ear.called()).await.map(drop::<Called>).is_ok();
         is_called || Instant::now() < heartbeat
     }
 }
@@ -123,6 +114,7 @@ impl Tell for Watch {
         while out.is_empty() && !self.is_over {
             self.go_on(&mut out).await;
         }
+        self.ear.pace().told(out.len());
         self.silent_since = Instant::now();
         (!out.is_empty()).then(|| (out.into(), self))
     }

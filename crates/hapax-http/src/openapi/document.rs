@@ -171,7 +171,7 @@ impl Described<'_> {
 
     /// The errors of the route by their status.
     fn failures(&self) -> BTreeMap<u16, Vec<Code>> {
-        let Operation { parameters, body, errors, .. } = self.operation;
+        let Operation { body, errors, .. } = self.operation;
         let mut codes = errors.clone();
         if self.route.access == Access::Keyed {
             codes.push(Code::Unauthenticated);
@@ -179,8 +179,8 @@ impl Described<'_> {
         if body.is_some() {
             codes.extend([Code::InvalidPayload, Code::InvalidRequest, Code::PayloadTooLarge]);
         }
-        let says_tenant = self.route.tenancy != Tenancy::All;
-        if says_tenant || !parameters.is_empty() || self.route.template.contains('{') {
+        // What stands in a query is read or refused wherever jobs and what belongs to them are.
+        if self.route.access == Access::Keyed && self.route.template.starts_with("/ojs/v1/") {
             codes.push(Code::InvalidRequest);
         }
         let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();

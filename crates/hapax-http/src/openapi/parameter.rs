@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hapax_broker::ROOM_WAIT_MAX;
 
 use super::shape::{Shape, choice, count, either, flag, integer, list, moment, named, span, text};
-use crate::from_wire::bounds::{LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, PER_PAGE_DEFAULT};
+use crate::from_wire::bounds::{LIMIT_DEFAULT, LIMIT_MAX, PER_PAGE_DEFAULT};
 use crate::limits::IDEMPOTENCY_KEY_BYTES_MAX;
 
 /// One of them.
@@ -91,9 +91,12 @@ pub(super) fn of_path(template: &'static str) -> Result<Vec<Parameter>, &'static
 }
 
 /// The size of a page.
-pub(super) fn limit() -> Parameter {
-    let about = format!("How many to show; more than {LIMIT_MAX} count as {LIMIT_MAX}.");
-    query("limit", about, integer().least(1).default(LIMIT_DEFAULT))
+pub(super) fn limit(default: usize) -> Parameter {
+    query("limit", page_length(), integer().least(1).default(default))
+}
+
+fn page_length() -> String {
+    format!("How many to show; more than {LIMIT_MAX} count as {LIMIT_MAX}.")
 }
 
 /// Where a page goes on.
@@ -101,17 +104,36 @@ pub(super) fn cursor() -> Parameter {
     query("cursor", "`next_cursor` of the page before.", text())
 }
 
-/// How many to leave out.
-pub(super) fn offset() -> Parameter {
-    query("offset", "How many to leave out.", count().most(OFFSET_MAX).default(0))
+fn per_page() -> Parameter {
+    query("per_page", "The same as `limit`.", integer().least(1))
+}
+
+fn page() -> Parameter {
+    query("page", "Which page, from 1.", integer().least(1).default(1))
+}
+
+/// Which part of a list that is counted.
+pub(super) fn counted(offset_max: usize) -> [Parameter; 4] {
+    let offset = query("offset", "How many to leave out.", count().most(offset_max).default(0));
+    [limit(LIMIT_DEFAULT), per_page(), page(), offset]
+}
+
+/// Which part of a list that goes on by cursor alone.
+pub(super) fn uncounted(default: usize) -> [Parameter; 5] {
+    [
+        limit(default),
+        per_page(),
+        query("page", "Only the first page has a number.", integer().least(1).most(1)),
+        query("offset", "This list is not counted: 0.", count().most(0)),
+        cursor(),
+    ]
 }
 
 /// Pages that are counted.
 pub(super) fn numbered() -> [Parameter; 3] {
-    let about = format!("How many to show; more than {LIMIT_MAX} count as {LIMIT_MAX}.");
     [
-        query("page", "Which page, from 1.", integer().least(1).default(1)),
-        query("per_page", about, integer().least(1).default(PER_PAGE_DEFAULT)),
+        page(),
+        query("per_page", page_length(), integer().least(1).default(PER_PAGE_DEFAULT)),
         query("limit", "The same as `per_page`.", integer().least(1)),
     ]
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hapax_wire::error::ERRORS_PATH;
+
 use super::Routes;
 use crate::routes::{
     admin, agents, cron, dead_letter, events, health, job_keys, jobs, manifest, metrics, pools, queues,
@@ -34,6 +36,7 @@ fn server(routes: Routes) -> Routes {
         .get("/ojs/manifest", All, manifest::show)
         .get("/openapi.json", All, reference::document)
         .open("/docs", reference::page)
+        .open(ERRORS_PATH, reference::errors)
 }
 
 /// Jobs, and what is told of them.
@@ -53,9 +56,9 @@ fn jobs(routes: Routes) -> Routes {
         .post("/ojs/v1/jobs/{id}/activate", Unused, OwnJob, jobs::activate::run)
         .post("/ojs/v1/jobs/{id}/ack", Batch, Own, workers::ack::of_path)
         .post("/ojs/v1/jobs/{id}/nack", Job, Own, workers::nack::of_path)
-        .get("/ojs/v1/jobs/{id}/history", OwnJob, jobs::history::show)
+        .get_with("/ojs/v1/jobs/{id}/history", OwnJob, jobs::history::show)
         .get("/ojs/v1/jobs/{id}/lineage", OwnJob, jobs::history::lineage)
-        .get("/ojs/v1/jobs/{id}/result", OwnJob, jobs::result::show)
+        .get_with("/ojs/v1/jobs/{id}/result", OwnJob, jobs::result::show)
         .post("/ojs/v1/jobs/results", Job, Own, jobs::result::list)
         .put("/ojs/v1/jobs/{id}/progress", Job, Own, jobs::progress::report)
         .get("/ojs/v1/jobs/{id}/progress", OwnJob, jobs::progress::show)
@@ -78,8 +81,8 @@ fn unique(routes: Routes) -> Routes {
         .delete("/ojs/v1/job-keys/", All, job_keys::remove)
         .delete("/ojs/v1/job-keys/{key}", Own, job_keys::remove)
         .post("/ojs/v1/unique/explain", Job, OwnDrafts, unique::explain::run)
-        .get("/ojs/v1/unique/keys", All, unique::list::run)
-        .get("/ojs/v1/unique/keys/{key}", Own, unique::show::run)
+        .get_with("/ojs/v1/unique/keys", All, unique::list::run)
+        .get_with("/ojs/v1/unique/keys/{key}", Own, unique::show::run)
         .post("/ojs/v1/unique/keys/{key}/release", Job, Own, unique::release::run)
 }
 
@@ -102,7 +105,7 @@ fn workers(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn queues(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/queues", All, queues::list::run)
+        .get_with("/ojs/v1/queues", All, queues::list::run)
         .post("/ojs/v1/queues", Job, All, queues::settings::create)
         .get("/ojs/v1/queues/{name}/config", All, queues::settings::show)
         .put("/ojs/v1/queues/{name}/config", Job, All, queues::settings::change)
@@ -114,7 +117,7 @@ fn queues(routes: Routes) -> Routes {
         .get("/ojs/v1/queues/{name}/priority-stats", All, queues::priority_stats::run)
         .post("/ojs/v1/queues/{name}/pause", Unused, All, queues::pause::run)
         .post("/ojs/v1/queues/{name}/resume", Unused, All, queues::resume::run)
-        .get("/ojs/v1/dead-letter", All, dead_letter::list::run)
+        .get_with("/ojs/v1/dead-letter", All, dead_letter::list::run)
         .delete_with("/ojs/v1/dead-letter", Job, OwnIfSaid, admin::dead_letter::purge)
         .get("/ojs/v1/dead-letter/stats", All, admin::dead_letter::stats)
         .post("/ojs/v1/dead-letter/retry", Job, OwnIfSaid, admin::dead_letter::retry_all)
@@ -127,7 +130,7 @@ fn queues(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn limits(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/rate-limits", All, rate_limits::list)
+        .get_with("/ojs/v1/rate-limits", All, rate_limits::list)
         .get("/ojs/v1/rate-limits/{key}", All, rate_limits::show)
         .put("/ojs/v1/rate-limits/{key}", Job, All, rate_limits::decide)
         .delete("/ojs/v1/rate-limits/{key}", All, rate_limits::undo)
@@ -140,14 +143,14 @@ fn limits(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn plans(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/cron", All, cron::list)
+        .get_with("/ojs/v1/cron", All, cron::list)
         .post("/ojs/v1/cron", Job, OwnDrafts, cron::register)
         .post_beside("/ojs/v1/cron/preview", Job, All, cron::preview)
-        .get("/ojs/v1/cron/{name}", OwnCron, cron::show)
+        .get_with("/ojs/v1/cron/{name}", OwnCron, cron::show)
         .patch("/ojs/v1/cron/{name}", Job, OwnCron, cron::switch)
         .delete("/ojs/v1/cron/{name}", OwnCron, cron::remove)
         .post("/ojs/v1/cron/{name}/run", Job, OwnCron, cron::run)
-        .get("/ojs/v1/workflows", All, workflows::list::run)
+        .get_with("/ojs/v1/workflows", All, workflows::list::run)
         .post("/ojs/v1/workflows", Batch, OwnDrafts, workflows::create::run)
         .get("/ojs/v1/workflows/{id}", OwnWorkflow, workflows::show::run)
         .delete("/ojs/v1/workflows/{id}", OwnWorkflow, workflows::cancel::run)
@@ -158,7 +161,7 @@ fn plans(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn events(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/events", All, events::list)
+        .get_with("/ojs/v1/events", All, events::list)
         .lasting("/ojs/v1/events/stream", All, events::stream)
         .lasting("/ojs/v1/ws", All, socket::open)
         .lasting("/ojs/v1/jobs/{id}/events", OwnJob, jobs::events::run)
@@ -171,12 +174,12 @@ fn events(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn operators(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/admin/queues", All, admin::queues::list)
+        .get_with("/ojs/v1/admin/queues", All, admin::queues::list)
         .get("/ojs/v1/admin/queues/{name}", All, admin::queues::show)
         .post("/ojs/v1/admin/queues/{name}/pause", Unused, All, admin::queues::pause)
         .post("/ojs/v1/admin/queues/{name}/resume", Unused, All, admin::queues::resume)
         .delete_with("/ojs/v1/admin/queues/{name}/jobs", Job, OwnIfSaid, admin::queues::purge)
-        .get("/ojs/v1/admin/jobs", All, admin::jobs::list)
+        .get_with("/ojs/v1/admin/jobs", All, admin::jobs::list)
         .get("/ojs/v1/admin/jobs/{id}", OwnJob, admin::jobs::show)
         .delete("/ojs/v1/admin/jobs/{id}", OwnJob, admin::jobs::delete)
         .post("/ojs/v1/admin/jobs/{id}/cancel", Unused, OwnJob, jobs::cancel::run)
@@ -184,14 +187,14 @@ fn operators(routes: Routes) -> Routes {
         .post("/ojs/v1/admin/jobs/bulk/cancel", Job, OwnIfSaid, admin::bulk::cancel)
         .post("/ojs/v1/admin/jobs/bulk/retry", Job, OwnIfSaid, admin::bulk::retry)
         .post("/ojs/v1/admin/jobs/bulk/delete", Job, OwnIfSaid, admin::bulk::delete)
-        .get("/ojs/v1/admin/workers", All, admin::workers::list)
+        .get_with("/ojs/v1/admin/workers", All, admin::workers::list)
         .get("/ojs/v1/admin/workers/{id}", All, admin::workers::show)
         .delete("/ojs/v1/admin/workers/{id}", All, admin::workers::remove)
         .post("/ojs/v1/admin/workers/{id}/quiet", Unused, All, admin::workers::quiet)
         .post("/ojs/v1/admin/workers/{id}/terminate", Unused, All, admin::workers::terminate)
         .get("/ojs/v1/admin/stats", All, admin::stats::show)
-        .get("/ojs/v1/admin/stats/history", All, admin::stats::history)
-        .get("/ojs/v1/admin/dead-letter", All, admin::dead_letter::list)
+        .get_with("/ojs/v1/admin/stats/history", All, admin::stats::history)
+        .get_with("/ojs/v1/admin/dead-letter", All, admin::dead_letter::list)
         .delete_with("/ojs/v1/admin/dead-letter", Job, OwnIfSaid, admin::dead_letter::purge)
         .get("/ojs/v1/admin/dead-letter/stats", All, admin::dead_letter::stats)
         .post("/ojs/v1/admin/dead-letter/retry", Job, OwnIfSaid, admin::dead_letter::retry_all)
@@ -217,14 +220,14 @@ fn agents(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn hooks(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/webhooks/subscriptions", All, webhooks::list)
+        .get_with("/ojs/v1/webhooks/subscriptions", All, webhooks::list)
         .post("/ojs/v1/webhooks/subscriptions", Job, All, webhooks::create)
         .get("/ojs/v1/webhooks/subscriptions/{id}", All, webhooks::show)
         .patch("/ojs/v1/webhooks/subscriptions/{id}", Job, All, webhooks::change)
         .delete("/ojs/v1/webhooks/subscriptions/{id}", All, webhooks::remove)
         .post("/ojs/v1/webhooks/subscriptions/{id}/test", Unused, All, webhooks::test)
         .post("/ojs/v1/webhooks/subscriptions/{id}/rotate-secret", Job, All, webhooks::rotate_secret)
-        .get("/ojs/v1/webhooks/deliveries", All, webhooks::deliveries)
+        .get_with("/ojs/v1/webhooks/deliveries", All, webhooks::deliveries)
         .get("/ojs/v1/webhooks/deliveries/{id}", All, webhooks::delivery)
         .post("/ojs/v1/webhooks/deliveries/{id}/retry", Unused, All, webhooks::retry)
 }
@@ -233,7 +236,7 @@ fn hooks(routes: Routes) -> Routes {
 #[rustfmt::skip]
 fn registries(routes: Routes) -> Routes {
     routes
-        .get("/ojs/v1/schemas", All, schemas::list)
+        .get_with("/ojs/v1/schemas", All, schemas::list)
         .post("/ojs/v1/schemas", Job, All, schemas::register)
         .get("/ojs/v1/schemas/{name}", All, schemas::show)
         .delete("/ojs/v1/schemas/{name}", All, schemas::remove)
@@ -244,7 +247,7 @@ fn registries(routes: Routes) -> Routes {
         .get("/ojs/v1/admin/schemas/{name}/versions", All, schemas::versions)
         .get("/ojs/v1/admin/schemas/{name}/{version}", All, schemas::show_version)
         .delete("/ojs/v1/admin/schemas/{name}/{version}", All, schemas::remove_version)
-        .get("/ojs/v1/admin/pools", All, pools::list)
+        .get_with("/ojs/v1/admin/pools", All, pools::list)
         .put("/ojs/v1/admin/pools/{name}", Job, All, pools::put)
         .get("/ojs/v1/admin/pools/{name}", All, pools::show)
         .delete("/ojs/v1/admin/pools/{name}", All, pools::remove)

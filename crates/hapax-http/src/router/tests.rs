@@ -4,6 +4,7 @@ mod bulk;
 mod job_keys;
 mod jobs;
 mod keys;
+mod letters;
 mod live;
 mod misspelt;
 mod on_the_way;
@@ -11,6 +12,7 @@ mod operators;
 mod origins;
 mod plans;
 mod pools;
+mod queries;
 mod recurring;
 mod requests;
 mod schemas;
@@ -94,6 +96,7 @@ async fn every_route_answers_in_its_shape() {
         "/ojs/manifest",
         "/openapi.json",
         "/docs",
+        "/docs/errors",
     ] {
         assert_eq!(play.act("GET", path, "", "").await.status, StatusCode::OK, "{path}");
     }
@@ -156,7 +159,13 @@ async fn agents(play: &mut Play) {
     play.act("POST", "/ojs/v1/agents/{id}/pause", &id, r#"{"reason":"a look"}"#).await;
     play.act("POST", "/ojs/v1/agents/{id}/pause", &id, "").await;
     play.act("POST", "/ojs/v1/agents/{id}/resume", &id, r#"{"comment":"?"}"#).await;
-    play.act("POST", "/ojs/v1/agents/{id}/resume", &id, r#"{"approved":true,"comment":"go on"}"#).await;
+    play.act(
+        "POST",
+        "/ojs/v1/agents/{id}/resume",
+        &id,
+        r#"{"approved":true,"comment":"go on","metadata":{"by":"ana"}}"#,
+    )
+    .await;
     let retry = r#"{"tool_call_id":"t","error":"late","use_alternate":true}"#;
     play.act("POST", "/ojs/v1/agents/{id}/tool-retry", &id, retry).await;
     play.act("POST", "/ojs/v1/agents/{id}/tool-retry", &id, retry).await;

@@ -1,10 +1,10 @@
 //! A schema made ready to check arguments with.
 
 use hapax_core::json::{self, Limits};
-use jsonschema::paths::LocationSegment;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
+use super::problem::{dotted, problem};
 use super::references::{self, Size};
 use crate::from_wire::{Fault, Given, Place};
 
@@ -106,10 +106,7 @@ impl Checker {
         if self.validator.is_valid(&args) {
             return Vec::new();
         }
-        let found = |error: ValidationError<'_>| Finding {
-            path: dotted(&error),
-            problem: error.masked().to_string(),
-        };
+        let found = |error: ValidationError<'_>| Finding { path: dotted(&error), problem: problem(&error) };
         if self.error_bytes(extent) <= ERROR_BYTES_MAX {
             return self.validator.iter_errors(&args).take(FINDINGS_MAX).map(found).collect();
         }
@@ -165,15 +162,6 @@ fn build(document: &Value, draft: Draft) -> Result<Validator, ValidationError<'s
 /// Numbers beyond the machine's are rounded here, for the check only.
 fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
-}
-
-/// The place of an error, as it reads after the name of the whole.
-fn dotted(error: &ValidationError<'_>) -> String {
-    let segment = |segment| match segment {
-        LocationSegment::Property(name) => format!(".{name}"),
-        LocationSegment::Index(index) => format!("[{index}]"),
-    };
-    error.instance_path().into_iter().map(segment).collect()
 }
 
 #[cfg(test)]

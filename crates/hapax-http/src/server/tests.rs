@@ -280,3 +280,12 @@ async fn http_2_is_spoken_without_a_prelude() {
     });
     answered.await.expect("an answer in time");
 }
+
+#[tokio::test]
+async fn an_address_that_is_reserved_is_taken_although_nobody_listens_yet() {
+    let first = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = first.0.local_addr().unwrap();
+    assert_eq!(reserve(address).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+    drop(first);
+    assert!(reserve(address).is_ok());
+}

@@ -31,6 +31,10 @@ fn full(refusal: &Refusal) -> Option<(u64, u64)> {
 fn hint(refusal: &Refusal) -> Option<&'static str> {
     match refusal {
         Refusal::KeyNotHeld => Some("GET /ojs/v1/unique/keys lists the keys that are held."),
+        Refusal::NoDeadLetter { .. } => Some(
+            "GET /ojs/v1/jobs/{id} shows the job; a dead letter is a discarded job whose retry policy says \
+             on_exhaustion dead_letter, or whose worker said so.",
+        ),
         Refusal::PayloadFull { .. } => Some(
             "Let the waiting job run before more is added to it, or send references instead of the data.",
         ),
@@ -53,7 +57,6 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         }
         Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => hint(refusal),
         Refusal::NotFound(_)
-        | Refusal::NoDeadLetter(_)
         | Refusal::WrongState { .. }
         | Refusal::LeaseLost { .. }
         | Refusal::NotMeant(_)
@@ -75,9 +78,10 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
 
 fn code(refusal: &Refusal) -> Code {
     match refusal {
-        Refusal::NotFound(_) | Refusal::NoDeadLetter(_) | Refusal::KeyNotHeld | Refusal::NoEntry { .. } => {
-            Code::NotFound
-        }
+        Refusal::NotFound(_)
+        | Refusal::NoDeadLetter { .. }
+        | Refusal::KeyNotHeld
+        | Refusal::NoEntry { .. } => Code::NotFound,
         Refusal::WrongState { .. }
         | Refusal::NotMeant(_)
         | Refusal::NotDue(_)
@@ -108,7 +112,7 @@ fn code(refusal: &Refusal) -> Code {
 fn members(o: &mut Object<'_>, refusal: &Refusal) {
     match refusal {
         Refusal::NotFound(id) => resource(o, "job", id),
-        Refusal::NoDeadLetter(id) => resource(o, "dead_letter", id),
+        Refusal::NoDeadLetter { id, state } => no_letter(o, id, state.name()),
         Refusal::WrongState { id, state, expected } => {
             o.plain("job_id", id);
             o.text("current_state", state.name());
@@ -203,6 +207,11 @@ fn workflow_ended(o: &mut Object<'_>, id: WorkflowId, state: &str) {
 fn resource(o: &mut Object<'_>, kind: &str, id: impl std::fmt::Display) {
     o.text("resource_type", kind);
     o.plain("resource_id", id);
+}
+
+fn no_letter(o: &mut Object<'_>, id: &JobId, state: &str) {
+    resource(o, "dead_letter", id);
+    o.text("current_state", state);
 }
 
 fn existing(o: &mut Object<'_>, id: impl std::fmt::Display, state: &str) {

@@ -73,7 +73,6 @@ pub(crate) fn serve(runtime: &Runtime, store: &Arc<dyn Store>, clock: Arc<dyn Cl
     let (metrics, entropy) = (Metrics::new(), Arc::new(Dice(AtomicU64::new(0))));
     let broker = Broker::new(Arc::clone(store), clock, entropy, Rules::default(), metrics.broker_observer());
     let config = Config {
-        listen: "127.0.0.1:0".parse().unwrap(),
         keys: Vec::new(),
         conformance: false,
         entrance: hapax_http::Entrance::default(),
@@ -82,7 +81,8 @@ pub(crate) fn serve(runtime: &Runtime, store: &Arc<dyn Store>, clock: Arc<dyn Cl
         durable: false,
         version: "0",
     };
-    let bound = runtime.block_on(hapax_http::bind(config, broker, metrics)).unwrap();
+    let reserved = hapax_http::reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let bound = runtime.block_on(async { hapax_http::listen(reserved, config, broker, metrics) }).unwrap();
     let address = bound.local_addr().unwrap();
     runtime.spawn(bound.serve(std::future::pending()));
     address

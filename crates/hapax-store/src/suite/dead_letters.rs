@@ -160,7 +160,7 @@ pub(super) fn what_is_no_letter_is_neither_revived_nor_forgotten(bench: &mut Ben
     for state in State::ALL {
         let id = bench.create_in(state, plain());
         for event in [Event::Forget, Event::Revive { patch: SpecPatch::default() }] {
-            assert_eq!(bench.step(id, event), Err(Refusal::NoDeadLetter(id)), "{state}");
+            assert_eq!(bench.step(id, event), Err(Refusal::NoDeadLetter { id, state }), "{state}");
         }
         bench.fetch(&["default"], 9);
     }

@@ -76,7 +76,7 @@ pub(super) fn nobody_activates_a_step_before_its_workflow_lets_it_go(bench: &mut
 
 pub(super) fn a_paused_step_goes_on_and_a_waiting_one_does_not(bench: &mut Bench) {
     let pause = || Event::Agent(AgentDeed::Pause { reason: None });
-    let resume = || Event::Agent(AgentDeed::Resume { approved: true, comment: None });
+    let resume = || Event::Agent(AgentDeed::Resume { approved: true, comment: None, metadata: None });
     let mut pretends = plain();
     pretends.spec.extra = Json::from_trusted(r#"{"ext_agent_v2":{"state":"paused"}}"#);
     let later = bench.now + HOUR;

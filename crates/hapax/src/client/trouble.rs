@@ -3,11 +3,10 @@
 use std::error::Error;
 use std::io;
 
-use hyper::StatusCode;
 use serde::Deserialize;
 
-use super::ServerUrl;
 use super::exchange::{Answer, Unanswered};
+use super::{ServerUrl, advice};
 use crate::failure::Failure;
 use crate::output::Text;
 
@@ -72,13 +71,15 @@ pub(crate) struct Details {
 }
 
 impl Told {
-    /// The message, and the member that it is about unless it names it.
+    /// The message, and the flag or the member that it is about unless it names it.
     pub(crate) fn sentence(&self) -> String {
-        match &self.details.field {
-            Some(field) if !self.message.as_str().contains(field.as_str()) => {
-                format!("{field}: {}", self.message)
-            }
-            _ => self.message.to_string(),
+        let Some(field) = &self.details.field else { return self.message.to_string() };
+        let (field, message) = (field.as_str(), self.message.as_str());
+        match advice::flag(field) {
+            Some(flag) if message.contains(field) => message.replacen(field, &flag, 1),
+            Some(flag) => format!("{flag}: {message}"),
+            None if message.contains(field) => message.to_owned(),
+            None => format!("{field}: {message}"),
         }
     }
 }
@@ -92,11 +93,11 @@ pub(super) fn refused(server: &ServerUrl, answer: &Answer) -> Failure {
     let did = if status.is_server_error() { "failed" } else { "refused" };
     let failure =
         Failure::new(format!("the server {did} ({} {}): {}", status.as_u16(), error.code, error.sentence()));
-    match error.hint {
-        _ if status == StatusCode::UNAUTHORIZED => {
-            failure.hint("put a key of the server into HAPAX_API_KEY, or name its file with --api-key-file")
-        }
-        Some(hint) => failure.hint(hint.to_string()),
+    let Told { code, hint, details: Details { field }, message: _ } = &error;
+    let advice =
+        advice::advice(code.as_str(), field.as_ref().map(Text::as_str), hint.as_ref().map(Text::as_str));
+    match advice {
+        Some(advice) => failure.hint(advice.to_owned()),
         None => failure,
     }
 }
@@ -118,6 +119,8 @@ pub(super) fn unreadable(server: &ServerUrl, error: &dyn Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use hyper::StatusCode;
+
     use super::*;
     use crate::output::Moment;
 
@@ -156,8 +159,8 @@ mod tests {
     fn an_error_shows_status_code_message_and_hint() {
         check(
             404,
-            r#"{"error":{"code":"not_found","message":"there is no key \"ab\"","hint":"Check it."}}"#,
-            "hapax: the server refused (404 not_found): there is no key \"ab\"\n  hint: Check it.",
+            r#"{"error":{"code":"conflict","message":"it is \"ab\"","hint":"Look."}}"#,
+            "hapax: the server refused (404 conflict): it is \"ab\"\n  hint: Look.",
         );
         check(
             500,
@@ -168,7 +171,8 @@ mod tests {
 
     #[test]
     fn the_field_is_named_once() {
-        let expected = "hapax: the server refused (400 invalid_request): type: is required";
+        let expected = "hapax: the server refused (400 invalid_request): type: is required\n  \
+                        hint: correct what the message names; --help shows what the command takes";
         check(
             400,
             r#"{"error":{"code":"invalid_request","message":"type: is required","details":{"field":"type"}}}"#,
@@ -178,6 +182,17 @@ mod tests {
             400,
             r#"{"error":{"code":"invalid_request","message":"is required","details":{"field":"type"}}}"#,
             expected,
+        );
+    }
+
+    #[test]
+    fn a_flag_is_called_as_it_was_typed() {
+        check(
+            400,
+            r#"{"error":{"code":"invalid_request","message":"query.older_than: must be seconds",
+                "hint":"Correct the member that details.field names.","details":{"field":"query.older_than"}}}"#,
+            "hapax: the server refused (400 invalid_request): --older-than: must be seconds\n  \
+             hint: --help shows what the flag takes",
         );
     }
 

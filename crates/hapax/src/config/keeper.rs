@@ -53,10 +53,17 @@ pub(super) fn keeper(
             return Err(Failure::new(format!("{name} is given, but no database"))
                 .hint("give --database-url, or leave it out"));
         }
-        return Ok(match kind.unwrap_or(StoreKind::Embedded) {
-            StoreKind::Embedded => StoreConfig::Embedded { data: data.unwrap_or_else(|| DATA.into()) },
-            StoreKind::Memory => StoreConfig::Memory,
-        });
+        return match (kind.unwrap_or(StoreKind::Embedded), data) {
+            (StoreKind::Embedded, data) => {
+                Ok(StoreConfig::Embedded { data: data.unwrap_or_else(|| DATA.into()) })
+            }
+            (StoreKind::Memory, None) => Ok(StoreConfig::Memory),
+            (StoreKind::Memory, Some(data)) => Err(Failure::new(format!(
+                "data is {}, but the memory store keeps nothing in a folder",
+                data.display()
+            ))
+            .hint("leave out --data (HAPAX_DATA), or --store memory to keep jobs in that folder")),
+        };
     };
     let connections = database_connections.unwrap_or(Settings::CONNECTIONS);
     if !CONNECTIONS.contains(&connections) {

@@ -164,6 +164,17 @@ fn who_asks_for_another_store_gets_it_whatever_others_use() {
 }
 
 #[test]
+fn a_folder_in_which_nothing_would_be_kept_is_refused() {
+    refused(
+        &["--store", "memory", "--data", "d"],
+        "data is d, but the memory store keeps nothing in a folder",
+    );
+    let settings = file("store = 'memory'\ndata = 'd'\n");
+    refused(&["--config", settings.path().to_str().unwrap()], "data is d");
+    assert_eq!(loaded(&["--store", "memory"]).store, StoreConfig::Memory);
+}
+
+#[test]
 fn settings_of_a_database_need_one() {
     refused(&["--database-schema", "mine"], "database-schema is given, but no database");
     refused(&["--listen-url", "postgres://a/jobs"], "listen-url is given, but no database");

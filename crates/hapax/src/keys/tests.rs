@@ -11,9 +11,9 @@ fn names(text: &str) -> Result<Vec<String>, String> {
 }
 
 #[test]
-fn a_key_has_a_name_or_gets_one() {
-    let text = format!("# ours\n\nworker: {SECRET}\n  {SECRET}-two  \nadmin:{SECRET}-three\n");
-    assert_eq!(names(&text).unwrap(), ["worker", "key-2", "admin"]);
+fn a_line_is_a_name_and_a_secret() {
+    let text = format!("# ours\n\nworker: {SECRET}\n  ci :{SECRET}-two  \nadmin:{SECRET}:three\n");
+    assert_eq!(names(&text).unwrap(), ["worker", "ci", "admin"]);
     let digest: [u8; 32] = Sha256::digest(SECRET).into();
     assert_eq!(parse(&text).unwrap()[0].digest, digest);
 }
@@ -26,6 +26,11 @@ fn bad_files_are_refused_without_showing_a_secret() {
         ("worker:0123456789abcde\n", "line 1: the secret is shorter than 16 characters"),
         ("\nwork er:0123456789abcdef\n", "line 2: a name is"),
         (":0123456789abcdef\n", "line 1: a name is"),
+        (
+            "a:0123456789abcdef\n0123456789abcdef-two\n",
+            "line 2: there is no colon between a name and a secret",
+        ),
+        ("worker-of-the-mail-queue\n", "line 1: there is no colon"),
         ("a:0123456789abcdef\nb:0123456789abcdef\n", "line 2: the secret stands there twice"),
     ] {
         let fault = names(text).unwrap_err();
@@ -49,7 +54,7 @@ fn two_keys_of_one_name_are_refused() {
 fn a_file_that_everybody_can_read_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys");
-    fs::write(&path, SECRET).unwrap();
+    fs::write(&path, format!("worker:{SECRET}")).unwrap();
     restrict(&path, 0o644);
     let failure = load(Some(&path), None).unwrap_err();
     assert!(failure.sentence().contains("every user of this machine"), "{failure}");

@@ -143,7 +143,7 @@ fn held_keys_are_listed_page_by_page() {
     let other = run(&server, &["keys", "--type", "report.make", "--queue", "default"]).printed();
     assert_eq!(other, "none of 3 that are held\n");
     assert_eq!(run(&server, &["keys", "--older-than", "PT1H"]).printed(), "none of 3 that are held\n");
-    run(&server, &["keys", "--older-than", "yesterday"]).failed(1, "older_than");
+    run(&server, &["keys", "--older-than", "yesterday"]).failed(1, "--older-than: must be");
 }
 
 #[test]

@@ -38,8 +38,18 @@ fn line(readers: impl IntoIterator<Item = u64>) -> (Line, Vec<Bell>) {
     (line, bells)
 }
 
+fn dropped_of(seqs: std::ops::RangeInclusive<u64>) -> Lost {
+    let (oldest, newest) = (id(*seqs.start()), id(*seqs.end()));
+    let count = seqs.end() - seqs.start() + 1;
+    Lost::Counted(Dropped { count, oldest: Some(oldest), newest: Some(newest) })
+}
+
+async fn is_silent(bell: &Bell) -> bool {
+    tokio::time::timeout(std::time::Duration::from_millis(1), bell.rung()).await.is_err()
+}
+
 fn read(line: &Line, number: u64, max: usize) -> (Option<Lost>, Vec<u64>) {
-    let (lost, events) = line.read(number, max);
+    let (lost, events) = line.read(number, max, Company::Few);
     (lost, events.iter().map(|event| event.seq).collect())
 }
 
@@ -100,6 +110,29 @@ fn what_nobody_counted_is_told_without_a_number_and_once() {
     assert_eq!(read(&line, 3, 9), (None, vec![30, 31]), "who came later missed nothing");
 }
 
+#[test]
+fn in_a_crowd_who_lags_far_behind_goes_on_with_the_newest() {
+    let (line, _bells) = line([1, 2, 3]);
+    let newest = CROWD_LAG_MAX as u64 + 1;
+    push(&line, 1..newest);
+    let (lost, events) = line.read(1, 9, Company::Crowd);
+    assert_eq!((lost, events[0].seq), (None, 1), "it does not lag that far");
+    push(&line, [newest]);
+    let (lost, events) = line.read(2, 9, Company::Crowd);
+    let gone = newest - CROWD_KEPT as u64;
+    assert_eq!((lost, events[0].seq), (Some(dropped_of(1..=gone)), gone + 1));
+    assert_eq!(read(&line, 2, 99), (None, (gone + 10..=newest).collect()));
+    assert_eq!(read(&line, 3, 1), (None, vec![1]), "among few it reads everything");
+    line.drop_through(5);
+    let (lost, events) = line.read(3, 99, Company::Crowd);
+    assert_eq!((lost, events[0].seq), (Some(dropped_of(2..=5)), 6), "what is left is not that much");
+    push(&line, newest + 1..newest + 1000);
+    line.drop_through(20);
+    let (lost, events) = line.read(1, 99, Company::Crowd);
+    let gone = newest + 999 - CROWD_KEPT as u64;
+    assert_eq!((lost, events[0].seq), (Some(dropped_of(10..=gone)), gone + 1), "dropped before, and now");
+}
+
 #[tokio::test]
 async fn readers_are_called_some_at_a_time() {
     let (line, bells) = line(0..5);
@@ -110,8 +143,38 @@ async fn readers_are_called_some_at_a_time() {
     }
     assert_eq!(line.call(4, 3), None);
     bells[4].rung().await;
-    let silent = tokio::time::timeout(std::time::Duration::from_millis(1), bells[1].rung()).await;
-    assert!(silent.is_err(), "who left is not called");
+    assert!(is_silent(&bells[1]).await, "who left is not called");
+}
+
+#[tokio::test]
+async fn who_has_not_read_everything_yet_is_not_called_again() {
+    let (line, bells) = line([1, 2]);
+    push(&line, [10, 11]);
+    line.call(0, 9);
+    bells[0].rung().await;
+    bells[1].rung().await;
+    assert_eq!(read(&line, 1, 1), (None, vec![10]), "it reads on without being called");
+    assert_eq!(read(&line, 2, 9), (None, vec![10, 11]), "it rests");
+    push(&line, [12]);
+    line.call(0, 9);
+    bells[1].rung().await;
+    assert!(is_silent(&bells[0]).await);
+    assert_eq!(read(&line, 1, 9), (None, vec![11, 12]));
+    push(&line, [13]);
+    line.call(0, 9);
+    bells[0].rung().await;
+    assert!(is_silent(&bells[1]).await, "it has not come since it was called");
+}
+
+#[tokio::test]
+async fn who_rests_is_called_for_what_was_skipped() {
+    for missed in [Some(3), None] {
+        let (line, bells) = line([1]);
+        assert_eq!(read(&line, 1, 9), (None, vec![]));
+        assert!(line.skip(missed));
+        line.call(0, 9);
+        bells[0].rung().await;
+    }
 }
 
 #[test]

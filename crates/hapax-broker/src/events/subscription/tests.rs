@@ -74,7 +74,7 @@ impl Listener {
     async fn hears(&mut self, count: usize) -> Vec<u64> {
         let mut heard = Vec::new();
         while heard.len() < count {
-            let Batch { gap, dropped, notices, has_more } = self.subscription.read();
+            let Batch { gap, dropped, notices, has_more } = self.subscription.read(Company::Few);
             assert_eq!((gap, dropped), (None, None));
             let facts = notices.iter().filter(|notice| notice.aspect == Aspect::Fact);
             heard.extend(facts.map(|notice| notice.event.seq));
@@ -87,7 +87,7 @@ impl Listener {
     }
 
     fn reads_nothing(&mut self) -> bool {
-        let Batch { gap, dropped, notices, has_more: _ } = self.subscription.read();
+        let Batch { gap, dropped, notices, has_more: _ } = self.subscription.read(Company::Few);
         gap.is_none() && dropped.is_none() && notices.is_empty()
     }
 }
@@ -113,12 +113,12 @@ async fn a_step_is_told_before_its_fact_and_both_have_names() {
     let mut listener = listen(&log, Channel::All, None);
     write(&log, [event(1, "q")]);
     listener.bell.rung().await;
-    let [step, fact] = &listener.subscription.read().notices[..] else { panic!("two notices") };
+    let [step, fact] = &listener.subscription.read(Company::Few).notices[..] else { panic!("two notices") };
     assert_eq!([step.kind().name(), fact.kind().name()], ["job.state_changed", "job.enqueued"]);
     assert_ne!(step.id(), fact.id());
     // Coming back with either name, the listener is told what it has not been told.
     let mut back = listen(&log, Channel::All, Some(&step.id().to_string()));
-    assert_eq!(back.subscription.read().notices, std::slice::from_ref(fact));
+    assert_eq!(back.subscription.read(Company::Few).notices, std::slice::from_ref(fact));
     assert!(!listen(&log, Channel::All, Some(&fact.id().to_string())).subscription.has_history());
 }
 
@@ -174,7 +174,7 @@ async fn a_cursor_that_nobody_remembers_is_a_gap_before_what_is_remembered() {
     for (cursor, expected) in gaps {
         let mut back = listen(&log, Channel::Queue(queue("q")), Some(cursor));
         assert!(back.subscription.has_history());
-        assert_eq!(back.subscription.read().gap, Some(expected), "{cursor}");
+        assert_eq!(back.subscription.read(Company::Few).gap, Some(expected), "{cursor}");
         assert_eq!(back.hears(1).await, [EVENTS_KEPT as u64 + 8], "{cursor}");
     }
 }
@@ -188,7 +188,8 @@ async fn who_reads_too_slowly_is_told_how_much_was_dropped_and_goes_on() {
     write(&log, [event(1, "q"), event(1, "quiet")]);
     assert_eq!(quiet.hears(1).await, [2]);
     turn_over(&log, "q").await;
-    let Batch { dropped: Some(Dropped { count, oldest, newest }), notices, .. } = slow.subscription.read()
+    let Batch { dropped: Some(Dropped { count, oldest, newest }), notices, .. } =
+        slow.subscription.read(Company::Few)
     else {
         panic!("nothing was dropped")
     };
@@ -212,14 +213,14 @@ async fn what_a_replay_has_told_is_not_lost() {
     // On its line as well as in the log, which it has still to read.
     write(&log, (0..10).map(|_| event(1, "q")));
     brought(&log).await;
-    let told = back.subscription.read();
+    let told = back.subscription.read(Company::Few);
     assert_eq!((told.gap, told.notices.len()), (None, 2 * 20));
     turn_over(&log, "r").await;
     assert!(back.reads_nothing());
     write(&log, [event(1, "q")]);
     assert_eq!(back.hears(1).await.len(), 1);
     turn_over(&log, "q").await;
-    assert!(back.subscription.read().dropped.is_some(), "what comes after that is");
+    assert!(back.subscription.read(Company::Few).dropped.is_some(), "what comes after that is");
 }
 
 #[tokio::test]
@@ -246,14 +247,14 @@ async fn a_herald_that_falls_behind_the_log_says_so_to_everybody() {
     write(&log, (0..EVENTS_KEPT + 10).map(|_| event(1, "q")));
     brought(&log).await;
     let before = quiet.subscription.cursor(NOW).place().1.seq();
-    let Batch { gap, dropped, .. } = quiet.subscription.read();
+    let Batch { gap, dropped, .. } = quiet.subscription.read(Company::Few);
     let at = Some(Timestamp::from_millis(5000));
     assert_eq!(dropped, None, "nobody knows how many of those that were dropped were in its queue");
     assert_eq!(gap, Some(Gap { since: at, until: at, missed: None }));
     assert_eq!(before, 1, "as long as it was not told, it has to come back to what it knows");
     assert!(quiet.subscription.cursor(NOW).place().1.seq() > EVENTS_KEPT as u64);
     assert!(quiet.reads_nothing(), "told once");
-    let Batch { gap, dropped, .. } = all.subscription.read();
+    let Batch { gap, dropped, .. } = all.subscription.read(Company::Few);
     let expected = Dropped { count: 10, oldest: None, newest: None };
     assert_eq!((gap, dropped), (None, Some(expected)), "all were for this one");
 }

@@ -119,7 +119,7 @@ async fn what_is_done_to_an_agent_is_no_heartbeat_of_its_worker() {
     rig.take().await.unwrap();
     rig.told(&mut known).await;
     let tool = AgentDeed::RetryTool { call: "search".into(), error: None, alternate: false };
-    let resume = AgentDeed::Resume { approved: true, comment: None };
+    let resume = AgentDeed::Resume { approved: true, comment: None, metadata: None };
     tells!(rig, known, rig.broker.agent(id, tool), NOTHING);
     tells!(rig, known, rig.broker.agent(id, AgentDeed::Pause { reason: None }), [WAY]);
     tells!(rig, known, rig.broker.agent(id, resume), [WAY, "job.enqueued"]);

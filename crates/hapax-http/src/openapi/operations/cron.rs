@@ -4,19 +4,14 @@ use hapax_wire::error::Code;
 
 use crate::from_wire::bounds::{CRON_OFFSET_MAX, NEXT_RUNS_DEFAULT, NEXT_RUNS_MAX};
 use crate::openapi::operation::{Operation, delete, get, patch, post};
-use crate::openapi::parameter::{cursor, limit, query};
-use crate::openapi::shape::{count, integer, named, object};
+use crate::openapi::parameter::{counted, cursor, query};
+use crate::openapi::shape::{integer, named, object};
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/ojs/v1/cron", "List recurring jobs by name")
-            .with([
-                limit(),
-                query("per_page", "The same as `limit`.", integer().least(1)),
-                query("page", "Which page, from 1.", integer().least(1).default(1)),
-                query("offset", "How many to leave out.", count().most(CRON_OFFSET_MAX).default(0)),
-                cursor(),
-            ])
+            .with(counted(CRON_OFFSET_MAX))
+            .with([cursor()])
             .gives(200, "A page of recurring jobs.", "Crons"),
         post("/ojs/v1/cron", "Register a recurring job, or register it anew")
             .takes(named("CronWish"))

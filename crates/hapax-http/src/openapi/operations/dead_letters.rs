@@ -4,8 +4,9 @@ use axum::http::Method;
 use hapax_broker::BULK_MAX;
 use hapax_wire::error::Code;
 
+use crate::from_wire::bounds::OFFSET_MAX;
 use crate::openapi::operation::{Operation, delete, get, post};
-use crate::openapi::parameter::{cursor, job_filter, limit, numbered, offset, order};
+use crate::openapi::parameter::{counted, cursor, job_filter, numbered, order};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -13,7 +14,8 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/ojs/v1/dead-letter", "List dead letters, newest first")
             .with(job_filter())
-            .with([limit(), offset(), cursor()])
+            .with(counted(OFFSET_MAX))
+            .with([cursor()])
             .gives(200, "A page of jobs.", "DeadLetters"),
         get("/ojs/v1/admin/dead-letter", "List dead letters by pages, newest first")
             .with(job_filter())

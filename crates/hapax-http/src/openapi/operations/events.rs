@@ -3,26 +3,22 @@
 use hapax_broker::EVENTS_KEPT;
 use hapax_wire::error::Code;
 
-use crate::from_wire::bounds::{EVENTS_DEFAULT, LIMIT_MAX};
+use crate::from_wire::bounds::EVENTS_DEFAULT;
 use crate::openapi::operation::{Operation, get};
-use crate::openapi::parameter::{event_filter, last_event, query};
-use crate::openapi::shape::{integer, text};
+use crate::openapi::parameter::{event_filter, last_event, query, uncounted};
+use crate::openapi::shape::text;
 
 /// The media type of streams.
 const STREAM: &str = "text/event-stream";
 
 pub(super) fn operations() -> Vec<Operation> {
-    let limit = format!("How many to show; more than {LIMIT_MAX} count as {LIMIT_MAX}.");
     let kept =
         format!("The newest {EVENTS_KEPT} events are kept. Each has an id, from which a stream can go on.");
     vec![
         get("/ojs/v1/events", "List what has happened")
             .with(event_filter())
-            .with([
-                query("after", "`cursor` of the answer before.", text()),
-                query("cursor", "The same as `after`.", text()),
-                query("limit", limit, integer().least(1).default(EVENTS_DEFAULT)),
-            ])
+            .with([query("after", "`cursor` of the answer before.", text())])
+            .with(uncounted(EVENTS_DEFAULT))
             .gives(200, "Events, the oldest first.", "Events"),
         get("/ojs/v1/events/stream", "Be told what happens, as it happens")
             .details(kept)

@@ -3,13 +3,12 @@
 use axum::http::Method;
 use hapax_wire::error::Code;
 
-use crate::from_wire::bounds::{HOLDERS_DEFAULT, LIMIT_MAX};
+use crate::from_wire::bounds::{HOLDERS_DEFAULT, LIMIT_DEFAULT};
 use crate::openapi::operation::{Operation, delete, get, post};
-use crate::openapi::parameter::{cursor, limit, query};
-use crate::openapi::shape::{integer, named, seconds_or_span, text};
+use crate::openapi::parameter::{limit, query, uncounted};
+use crate::openapi::shape::{named, seconds_or_span, text};
 
 pub(super) fn operations() -> Vec<Operation> {
-    let holders = format!("How many holders to show; more than {LIMIT_MAX} count as {LIMIT_MAX}.");
     vec![
         post("/ojs/v1/unique/explain", "Explain what an enqueue would do")
             .details("Takes the body of an enqueue and changes nothing: the outcome, because of whom, and until when.")
@@ -21,12 +20,11 @@ pub(super) fn operations() -> Vec<Operation> {
                 query("type", "Held by jobs of this type.", text()),
                 query("queue", "Held by jobs of this queue.", text()),
                 query("older_than", "Held for longer than this.", seconds_or_span()),
-                limit(),
-                cursor(),
             ])
+            .with(uncounted(LIMIT_DEFAULT))
             .gives(200, "A page of keys.", "HeldKeys"),
         get("/ojs/v1/unique/keys/{key}", "Show who holds a key")
-            .with([query("limit", holders, integer().least(1).default(HOLDERS_DEFAULT))])
+            .with([limit(HOLDERS_DEFAULT)])
             .gives(200, "The jobs that carry it.", "Holders")
             .fails([Code::NotFound]),
         post("/ojs/v1/unique/keys/{key}/release", "Take a key away from the jobs that hold it")

@@ -2,12 +2,18 @@
 
 use hapax_wire::error::Code;
 
+use crate::from_wire::bounds::LIMIT_DEFAULT;
 use crate::openapi::operation::{Operation, delete, get, put};
+use crate::openapi::parameter::uncounted;
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/ojs/v1/admin/pools", "List pools").gives(200, "The pools.", "Pools"),
+        get("/ojs/v1/admin/pools", "List pools").with(uncounted(LIMIT_DEFAULT)).gives(
+            200,
+            "The pools.",
+            "Pools",
+        ),
         put("/ojs/v1/admin/pools/{name}", "Make a pool, or make it anew")
             .details("A fetch can name it in place of queues.")
             .takes(named("PoolWish"))

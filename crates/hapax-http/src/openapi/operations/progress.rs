@@ -3,7 +3,7 @@
 use axum::http::Method;
 use hapax_wire::error::Code;
 
-use crate::from_wire::bounds::{RESULT_WAIT_DEFAULT, RESULT_WAIT_MAX};
+use crate::from_wire::bounds::{LIMIT_DEFAULT, RESULT_WAIT_DEFAULT, RESULT_WAIT_MAX};
 use crate::openapi::operation::{Operation, delete, get, post, put};
 use crate::openapi::parameter::{cursor, limit, query, wait};
 use crate::openapi::shape::{count, named};
@@ -53,7 +53,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .details(
                 "Nothing is written down for this: it is what the stored job says of itself. `omitted` names what it does not keep.",
             )
-            .with([limit(), cursor()])
+            .with([limit(LIMIT_DEFAULT), cursor()])
             .gives(200, "What happened, the oldest first.", "JobHistory")
             .fails([Code::NotFound]),
         get("/ojs/v1/jobs/{id}/lineage", "Ask from whom a job comes and who comes from it")

@@ -4,8 +4,9 @@ use axum::http::Method;
 use hapax_broker::{BULK_MAX, DEFAULT_SETTINGS};
 use hapax_wire::error::Code;
 
+use crate::from_wire::bounds::OFFSET_MAX;
 use crate::openapi::operation::{Operation, delete, get, post, put};
-use crate::openapi::parameter::{cursor, limit, numbered, offset};
+use crate::openapi::parameter::{counted, cursor, numbered};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -14,7 +15,7 @@ pub(super) fn operations() -> Vec<Operation> {
 
 fn for_clients() -> Vec<Operation> {
     vec![
-        get("/ojs/v1/queues", "List queues by name").with([limit(), offset(), cursor()]).gives(
+        get("/ojs/v1/queues", "List queues by name").with(counted(OFFSET_MAX)).with([cursor()]).gives(
             200,
             "A page of queues.",
             "Queues",

@@ -2,13 +2,19 @@
 
 use hapax_wire::error::Code;
 
+use crate::from_wire::bounds::LIMIT_DEFAULT;
 use crate::openapi::operation::{Operation, delete, get, put};
+use crate::openapi::parameter::uncounted;
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
     let queue = "/ojs/v1/admin/queues/{name}/rate-limit";
     vec![
-        get("/ojs/v1/rate-limits", "List rate limits").gives(200, "Those that matter now.", "RateLimits"),
+        get("/ojs/v1/rate-limits", "List rate limits").with(uncounted(LIMIT_DEFAULT)).gives(
+            200,
+            "Those that matter now.",
+            "RateLimits",
+        ),
         get("/ojs/v1/rate-limits/{key}", "Look at a rate limit")
             .gives(200, "How it stands.", "RateLimit")
             .fails([Code::NotFound]),

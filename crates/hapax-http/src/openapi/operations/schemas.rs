@@ -3,20 +3,18 @@
 use axum::http::Method;
 use hapax_wire::error::Code;
 
+use crate::from_wire::bounds::OFFSET_MAX;
 use crate::openapi::operation::{Operation, delete, get, post, put};
-use crate::openapi::parameter::{limit, offset, query};
-use crate::openapi::shape::{integer, named};
+use crate::openapi::parameter::counted;
+use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/ojs/v1/schemas", "List schemas")
-            .with([
-                limit(),
-                offset(),
-                query("per_page", "The same as `limit`.", integer().least(1)),
-                query("page", "Which page, from 1.", integer().least(1).default(1)),
-            ])
-            .gives(200, "A page of schemas, without the schemas themselves.", "Schemas"),
+        get("/ojs/v1/schemas", "List schemas").with(counted(OFFSET_MAX)).gives(
+            200,
+            "A page of schemas, without the schemas themselves.",
+            "Schemas",
+        ),
         post("/ojs/v1/schemas", "Register a schema")
             .takes(named("SchemaWish"))
             .gives(201, "It is registered.", "ShownSchema")

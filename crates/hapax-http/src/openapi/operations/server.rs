@@ -1,7 +1,7 @@
 //! What the server says of itself.
 
 use axum::http::Method;
-use hapax_wire::error::Code;
+use hapax_wire::error::{Code, ERRORS_PATH};
 
 use crate::openapi::operation::{Operation, get};
 use crate::openapi::shape::any_object;
@@ -34,6 +34,11 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/docs", "Read this document as a page").gives_text(
             200,
             "HTML that needs nothing else.",
+            "text/html",
+        ),
+        get(ERRORS_PATH, "Read what each error means").gives_text(
+            200,
+            "HTML; the links of errors lead here.",
             "text/html",
         ),
     ]

@@ -2,21 +2,17 @@
 
 use hapax_wire::error::Code;
 
+use crate::from_wire::bounds::LIMIT_DEFAULT;
 use crate::openapi::operation::{Operation, delete, get, patch, post};
-use crate::openapi::parameter::{cursor, limit, query};
-use crate::openapi::shape::{choice, integer, named, text};
+use crate::openapi::parameter::{query, uncounted};
+use crate::openapi::shape::{choice, named, text};
 use crate::openapi::shapes::delivery_steps;
 
 pub(super) fn operations() -> Vec<Operation> {
     let statuses = choice(delivery_steps().into_iter().chain(["success", "failed"]));
     vec![
         get("/ojs/v1/webhooks/subscriptions", "List subscriptions, the oldest first")
-            .with([
-                limit(),
-                query("per_page", "The same as `limit`.", integer().least(1)),
-                query("page", "Only the first page has a number.", integer().least(1).most(1)),
-                cursor(),
-            ])
+            .with(uncounted(LIMIT_DEFAULT))
             .gives(200, "A page of subscriptions.", "Subscriptions"),
         post("/ojs/v1/webhooks/subscriptions", "Subscribe to events")
             .takes(named("SubscriptionWish"))
@@ -44,9 +40,8 @@ pub(super) fn operations() -> Vec<Operation> {
             .with([
                 query("subscription_id", "Of this subscription.", text()),
                 query("status", "At this step; needs `subscription_id`.", statuses),
-                limit(),
-                cursor(),
             ])
+            .with(uncounted(LIMIT_DEFAULT))
             .gives(200, "A page of deliveries.", "Deliveries")
             .fails([Code::NotFound]),
         get("/ojs/v1/webhooks/deliveries/{id}", "Look at a delivery and what it carries")

@@ -3,13 +3,14 @@
 use hapax_wire::error::Code;
 
 use super::jobs::ADMISSION_ERRORS;
+use crate::from_wire::bounds::LIMIT_DEFAULT;
 use crate::openapi::operation::{Operation, delete, get, post};
-use crate::openapi::parameter::{cursor, enqueue_headers, limit};
+use crate::openapi::parameter::{enqueue_headers, uncounted};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/ojs/v1/workflows", "List workflows, the oldest first").with([limit(), cursor()]).gives(
+        get("/ojs/v1/workflows", "List workflows, the oldest first").with(uncounted(LIMIT_DEFAULT)).gives(
             200,
             "A page of workflows, without their steps.",
             "Workflows",

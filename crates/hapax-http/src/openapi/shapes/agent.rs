@@ -8,7 +8,11 @@ pub(super) fn shapes() -> Vec<Named> {
     let said = || text().chars_max(AGENT_TEXT_BYTES_MAX);
     let name = || text().chars_max(AGENT_NAME_BYTES_MAX);
     let states = choice(["paused", "running", "stopped"]);
-    let resume = [needs("approved", flag().about("False calls the job off.")), may("comment", said())];
+    let resume = [
+        needs("approved", flag().about("False calls the job off.")),
+        may("comment", said()),
+        may("metadata", object([]).about("What else the agent is to know of the decision.")),
+    ];
     let retry = [
         needs("tool_call_id", name()),
         may("error", said()),

@@ -95,7 +95,8 @@ async fn with_keys_only_probes_scrapers_and_browsers_need_none() {
         }
         rig.send(request.body(Body::empty()).unwrap()).await
     };
-    let open = ["/health", "/healthz", "/ojs/v1/health", "/ready", "/readyz", "/metrics", "/docs"];
+    let open =
+        ["/health", "/healthz", "/ojs/v1/health", "/ready", "/readyz", "/metrics", "/docs", "/docs/errors"];
     for Route { method, template, .. } in routes(&rig.shared).listed {
         let path = template.replace("{id}", "x").replace("{name}", "x").replace("{key}", "x");
         for secret in [None, Some("wrong"), Some("")] {

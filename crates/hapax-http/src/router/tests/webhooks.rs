@@ -98,8 +98,7 @@ async fn deliveries_are_asked_for_by_subscription_and_step() {
     let wrong = rig.get("/ojs/v1/webhooks/deliveries?subscription_id=x").await;
     assert_eq!(wrong.error(), "400 invalid_request: query.subscription_id: must be the id of a subscription");
     let misspelt = rig.get("/ojs/v1/webhooks/deliveries?subscription=x").await.error();
-    let expected =
-        "400 invalid_request: query: unknown parameter \"subscription\"; did you mean \"subscription_id\"?";
+    let expected = "400 invalid_request: query.subscription: unknown parameter \"subscription\"; did you mean \"subscription_id\"?";
     assert!(misspelt.starts_with(expected), "{misspelt}");
     let nothing = rig.get("/ojs/v1/webhooks/deliveries?limit=0").await;
     assert_eq!(nothing.error(), "400 invalid_request: query.limit: must be an integer from 1 to 1000");

@@ -168,8 +168,8 @@ BEGIN
     END IF;
     IF a.refusal IS NOT NULL THEN
         RETURN jsonb_build_object('outcome', 'rejected', 'error', a.refusal || jsonb_build_object('type', a.refusal -> 'code',
-            'retryable', false, 'hint', hapax.duplicate_hint(), 'docs_url', 'docs/errors.md#duplicate',
-            'doc_url', 'docs/errors.md#duplicate'));
+            'retryable', false, 'hint', hapax.duplicate_hint(), 'docs_url', '/docs/errors#duplicate',
+            'doc_url', '/docs/errors#duplicate'));
     END IF;
     RETURN jsonb_build_object('job', jobs[1]) || outcomes[1] || told;
 END

@@ -111,7 +111,9 @@ impl Player<'_> {
             Act::TimePassed { chance, .. } => Event::TimePassed { chance: Chance(chance) },
             Act::Activate(_) => Event::Activate,
             Act::PauseAgent(_) => Event::Agent(AgentDeed::Pause { reason: Some("a look".into()) }),
-            Act::ResumeAgent { approved, .. } => Event::Agent(AgentDeed::Resume { approved, comment: None }),
+            Act::ResumeAgent { approved, .. } => {
+                Event::Agent(AgentDeed::Resume { approved, comment: None, metadata: None })
+            }
             Act::RetryTool(job) => Event::Agent(AgentDeed::RetryTool {
                 call: format!("t-{}", job.nth).into(),
                 error: None,
