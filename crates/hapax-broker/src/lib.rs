@@ -62,7 +62,7 @@ mod wakeup;
 #[cfg(test)]
 mod testing;
 
-pub use agent::{Branch, Fork};
+pub use agent::{Branch, Fork, Junction, Merge};
 pub use broker::Broker;
 pub use bulk::{Deed, Treated};
 pub use clock::Clock;

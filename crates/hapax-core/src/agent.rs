@@ -6,7 +6,11 @@
 use std::sync::Arc;
 
 use crate::json::{Limits, Node, read};
-use crate::{Job, Json, Refusal, Spec, State, Timestamp};
+use crate::{Job, JobId, Json, Refusal, Spec, State, Timestamp};
+
+mod merge;
+
+pub use merge::{MergeStrategy, Merged};
 
 /// The attribute of a job that says how its agent stands.
 pub const AGENT_MEMBER: &str = "ext_agent_v2";
@@ -79,9 +83,15 @@ impl Job {
         self.agent_fact(says_so).unwrap_or(false)
     }
 
+    /// The agent of which it is a branch, if it says so.
+    pub fn branch_of(&self) -> Option<JobId> {
+        let of = |agent: &Node<'_>| agent.get("branch")?.get("of")?.as_str()?.parse().ok();
+        self.agent_fact(of).flatten()
+    }
+
     /// A job that goes on, whoever let it: its agent does not say that it is paused.
     #[must_use]
-    pub(crate) fn with_agent_on(mut self) -> Job {
+    pub fn with_agent_on(mut self) -> Job {
         if self.agent_says(PAUSED) {
             let agent = self.agent().with_member("state", &Json::string(RUNNING));
             let extra = self.spec.extra.with_member(AGENT_MEMBER, &agent);
@@ -112,6 +122,20 @@ impl Job {
     fn agent_fact<T>(&self, look: impl FnOnce(&Node<'_>) -> T) -> Option<T> {
         let extra = read(self.spec.extra.as_str(), Limits::STORED).ok()?;
         extra.get(AGENT_MEMBER).map(look)
+    }
+
+    /// Its further attributes, with more facts about its agent.
+    pub fn with_agent_facts(&self, facts: &[(&str, Json)]) -> Result<Json, Refusal> {
+        let with = |agent: Json, (name, fact): &(&str, Json)| agent.with_member(name, fact);
+        self.saying(&facts.iter().fold(self.agent(), with))
+    }
+
+    fn saying(&self, agent: &Json) -> Result<Json, Refusal> {
+        let bytes = agent.as_str().len();
+        if bytes > AGENT_BYTES_MAX {
+            return Err(Refusal::AgentFull { id: self.id, bytes, max: AGENT_BYTES_MAX });
+        }
+        Ok(self.spec.extra.with_member(AGENT_MEMBER, agent))
     }
 
     /// What the job says of its agent, with what was done to it.
@@ -152,11 +176,7 @@ impl Job {
                 before.with_member("tool_calls", &calls.with_member(call, &asked))
             }
         };
-        let bytes = after.as_str().len();
-        if bytes > AGENT_BYTES_MAX {
-            return Err(Refusal::PayloadFull { id: Some(self.id), bytes, max: AGENT_BYTES_MAX });
-        }
-        Ok(self.spec.extra.with_member(AGENT_MEMBER, &after))
+        self.saying(&after)
     }
 }
 
@@ -301,7 +321,7 @@ mod tests {
                 Ok(crate::Transition::To(next)) => job = next,
                 other => {
                     assert!(
-                        matches!(other, Err(Refusal::PayloadFull { max: AGENT_BYTES_MAX, .. })),
+                        matches!(other, Err(Refusal::AgentFull { max: AGENT_BYTES_MAX, .. })),
                         "{other:?}"
                     );
                     return;

@@ -45,7 +45,7 @@ pub mod webhook;
 pub mod workflow;
 
 pub use admission::{Admission, Incoming, REPLACED_MAX, Verdict};
-pub use agent::{AGENT_BYTES_MAX, AGENT_MEMBER, AgentDeed, TOOL_ATTEMPTS, ToolRetry};
+pub use agent::{AGENT_BYTES_MAX, AGENT_MEMBER, AgentDeed, MergeStrategy, Merged, TOOL_ATTEMPTS, ToolRetry};
 pub use bound::{Bound, Overflow};
 pub use decide::decide;
 pub use deletion::Deletion;

@@ -201,6 +201,24 @@ pub enum Refusal {
         /// Where it is.
         state: State,
     },
+    /// Only branches of one agent can be merged.
+    #[error("job {id} is no branch of job {of}")]
+    NoBranch {
+        /// The job.
+        id: JobId,
+        /// The agent whose branch it would have to be.
+        of: JobId,
+    },
+    /// What is known of an agent is too large.
+    #[error("what job {id} says of its agent would grow to {bytes} bytes; the limit is {max}")]
+    AgentFull {
+        /// The job.
+        id: JobId,
+        /// How large it would be.
+        bytes: usize,
+        /// How large it may be.
+        max: usize,
+    },
     /// A job cannot change its line while it stands in it.
     #[error("job {id} cannot take over another queue or ordering key before it has ended")]
     OtherOrder {
@@ -246,6 +264,8 @@ impl Refusal {
             | Refusal::StepWaits { .. }
             | Refusal::NotItsTurn { .. }
             | Refusal::NotPaused { .. }
+            | Refusal::NoBranch { .. }
+            | Refusal::AgentFull { .. }
             | Refusal::OtherOrder { .. }
             | Refusal::NotDue(_) => false,
         }
@@ -294,6 +314,8 @@ impl Refusal {
             | Refusal::StepWaits { .. }
             | Refusal::NotItsTurn { .. }
             | Refusal::NotPaused { .. }
+            | Refusal::NoBranch { .. }
+            | Refusal::AgentFull { .. }
             | Refusal::NotDue(_) => None,
         };
         let is_named = |other: &Admission| other.verdict.is_new() && Some(other.job.id) == named;

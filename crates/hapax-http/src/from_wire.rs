@@ -50,7 +50,8 @@ mod workflow;
 use hapax_core::json::{self, JsonError, Limits, Node};
 
 pub(crate) use agent::{
-    fork as agent_fork, pause as agent_pause, resume as agent_resume, tool_retry as agent_tool_retry,
+    fork as agent_fork, merge as agent_merge, pause as agent_pause, resume as agent_resume,
+    tool_retry as agent_tool_retry,
 };
 pub(crate) use batch::{Bulk, BulkJobs, batch, bulk};
 pub(crate) use beat::beat;
@@ -63,7 +64,7 @@ pub(crate) use fault::Fault;
 pub(crate) use given::Given;
 pub(crate) use intake::Intake;
 pub(crate) use job_key::job_key;
-pub(crate) use listening::{Listening, last_event_id, listening};
+pub(crate) use listening::{Listening, listening, no_choice_yet, watching};
 pub(crate) use maintenance::{MaintenanceWish, maintenance};
 pub(crate) use operator_page::{
     HistoryWish, Numbered, Wanted, history, numbered, operators_jobs, operators_letters,

@@ -63,11 +63,7 @@ const FAILURES: &[ExpectedFailure] = &[
         BOTH,
         "routing by what a worker's runtime can do is not offered",
     ),
-    failure(
-        "L4-AGT-003 Agent merge",
-        BOTH,
-        "what branches of an agent say in contradiction only the agent can tell",
-    ),
+    failure("L4-AGT-003 Agent merge", DEFAULT, TYPES),
     failure("L4-ATT-001 Attestation verify", BOTH, ATTESTATION),
     failure("L4-ATT-002 Attestation receipt schema", BOTH, ATTESTATION),
     failure("L4-ATT-003 Attestation policy enforcement", BOTH, ATTESTATION),

@@ -1,10 +1,12 @@
 //! What is done to agents, on its way in.
 
-use hapax_broker::Fork;
-use hapax_core::AgentDeed;
+use hapax_broker::{Fork, Merge};
 use hapax_core::json::Node;
+use hapax_core::{AgentDeed, JobId, MergeStrategy};
 
-use super::{Fault, Given};
+use super::draft::read_id;
+use super::retry::choice;
+use super::{Fault, Given, Place};
 
 /// Longest text that a person or a tool leaves, in bytes.
 pub(crate) const SAID_BYTES_MAX: usize = 4096;
@@ -50,6 +52,23 @@ pub(crate) fn fork(body: &Node<'_>) -> Result<Fork, Fault> {
     let at_turn = body.required("at_turn", "the number of a turn")?.integer(0, i64::MAX)?;
     let name = body.member("branch_name").map(|given| name(&given)).transpose()?;
     Ok(Fork { at_turn: at_turn.unsigned_abs(), name })
+}
+
+/// Reads which branches become one again.
+pub(crate) fn merge(body: &Node<'_>) -> Result<Merge, Fault> {
+    let body = Given::body(body)?;
+    body.expect_only(&["branch_a", "branch_b", "strategy"])?;
+    let (ours, theirs) = (branch(&body, "branch_a")?, branch(&body, "branch_b")?);
+    if ours == theirs {
+        return Err(Fault::new(Place::Member(&body.place, "branch_b"), "is the same as branch_a"));
+    }
+    let strategy = body.required("strategy", "ours, theirs or union")?;
+    let strategy = choice(strategy, "strategy", &MergeStrategy::ALL, MergeStrategy::name)?;
+    Ok(Merge { ours, theirs, strategy })
+}
+
+fn branch(body: &Given<'_, '_>, member: &'static str) -> Result<JobId, Fault> {
+    read_id(body.required(member, "the id of a branch")?)
 }
 
 fn said(body: &Given<'_, '_>, member: &str) -> Result<Option<Box<str>>, Fault> {

@@ -184,7 +184,7 @@ fn window(
     Ok((starts, ends))
 }
 
-fn read_id(given: Given<'_, '_>) -> Result<JobId, Fault> {
+pub(super) fn read_id(given: Given<'_, '_>) -> Result<JobId, Fault> {
     given.text("a UUID of version 7 in lower case")?.parse().map_err(|error| Fault::new(given.place, error))
 }
 

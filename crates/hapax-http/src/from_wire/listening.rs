@@ -5,7 +5,7 @@ use hapax_broker::{Channel, EventFilter};
 use hapax_core::QueueName;
 
 use super::page::event_filter;
-use super::query::{QUERY, fault, read_open_query};
+use super::query::{QUERY, Query, fault, read_open_query};
 use super::{Fault, Place};
 use crate::call::job_id;
 use crate::problem::Problem;
@@ -40,15 +40,44 @@ pub(crate) fn listening(
         };
         // A browser that comes back sends the header, and the address it was first given: the header is newer.
         let first = query.get("last_event_id");
-        let after = last_event_id(headers).or(first);
+        let after = last_event_id(query, headers).or(first);
         Ok(Listening { channel, filter: event_filter(query)?, after: after.map(str::to_owned) })
     })
 }
 
+/// What chooses among the events of a stream.
+const CHOICES: [&str; 5] = ["channel", "types", "event_types", "queues", "job_types"];
+
+/// Reads what comes with the wish to watch a job, of which nothing can be chosen: the name of the last event that the
+/// client heard.
+pub(crate) fn watching(uri: &Uri, headers: Option<&HeaderMap>) -> Result<Option<String>, Fault> {
+    read_open_query(uri, |query| {
+        expect_no_choice(query, "chooses nothing here; GET /ojs/v1/jobs/{id}/events has such a filter")?;
+        Ok(last_event_id(query, headers).map(str::to_owned))
+    })
+}
+
+/// Refuses what a client would have to say in a message.
+pub(crate) fn no_choice_yet(uri: &Uri) -> Result<(), Fault> {
+    const INSTEAD: &str = "does nothing here; say it in a message with the action subscribe";
+    read_open_query(uri, |query| {
+        expect_no_choice(query, INSTEAD)?;
+        query.get("last_event_id").map_or(Ok(()), |_| Err(fault("last_event_id", INSTEAD)))
+    })
+}
+
+fn expect_no_choice(query: &Query, instead: &str) -> Result<(), Fault> {
+    // All of them are looked for, so that near misses of all are known.
+    let given = CHOICES.map(|name| query.get(name).map(|_| name));
+    given.into_iter().flatten().next().map_or(Ok(()), |name| Err(fault(name, instead)))
+}
+
 /// The name of the last event that a client heard.
-pub(crate) fn last_event_id(headers: Option<&HeaderMap>) -> Option<&str> {
+fn last_event_id<'q>(query: &'q Query, headers: Option<&'q HeaderMap>) -> Option<&'q str> {
+    // What stands in for EventSource in older browsers can send no header, and adds this to the address.
+    let added = query.get("lastEventId");
     let header = headers.and_then(|headers| headers.get(LAST_EVENT_ID)?.to_str().ok()).map(str::trim);
-    header.filter(|text| !text.is_empty())
+    header.filter(|text| !text.is_empty()).or(added)
 }
 
 /// Reads the name of a channel. One of a job that cannot be is that of a missing job.

@@ -94,7 +94,7 @@ mod tests {
         let streams = Streams::new(2);
         let [mut first, mut second] = ears(&streams);
         first.read_on();
-        first.pace().told(usize::MAX);
+        first.pace().rest(Duration::from_secs(5));
         for _ in 0..100 {
             let waited = timeout(Duration::from_millis(10), first.called()).await;
             assert!(waited.is_err(), "others have told so much that nobody has a turn soon");
@@ -110,7 +110,7 @@ mod tests {
     async fn nobody_waits_for_a_turn_to_hear_of_the_end() {
         let streams = Streams::new(2);
         let [mut resting, mut waiting] = ears(&streams);
-        waiting.pace().told(usize::MAX);
+        waiting.pace().rest(Duration::from_secs(5));
         streams.close();
         assert!(matches!(resting.called().await, Called::ToEnd));
         assert!(matches!(waiting.called().await, Called::ToEnd));

@@ -3,8 +3,7 @@
 //! An event that is heard by many is written once for each of them, which no machine does for nothing. Streams therefore
 //! draw numbers and take turns in that order, and the turns of all take no more than a share of the machine: each counts
 //! for what it took, and the next ones come so much later. Nobody waits for a stream whose turn has come, so a client that
-//! does not take what it is told holds up no other. A few
-//! listeners hardly ever wait.
+//! does not take what it is told holds up no other. A few listeners hardly ever wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,6 +28,9 @@ const FIRST_TURN: Duration = Duration::from_micros(100);
 const TURN_MAX: Duration = Duration::from_millis(1);
 /// So much may be used at once after a while of silence: hundreds of listeners hear of an event without a pause.
 const SAVED_MAX: Duration = Duration::from_millis(20);
+/// What is done beside turns is paid by those that come, so that nobody can fill the time of all turns with it. No more than
+/// this is owed.
+const OWED_MAX: Duration = Duration::from_secs(1);
 /// Who would wait for less than this goes at once: sleeping takes a millisecond or two, however short it is meant to be.
 const SLACK: Duration = Duration::from_millis(2);
 /// Who waits for longer looks now and then how far the others are: what their turns cost may change, and some may leave.
@@ -57,6 +59,8 @@ struct Turns {
     next_at: Instant,
     /// What a turn is expected to count for.
     expected: Duration,
+    /// What was done beside turns and is not paid yet.
+    owed: Duration,
 }
 
 /// The number of a stream that waits.
@@ -99,6 +103,7 @@ impl Pace {
             counted: BTreeMap::new(),
             next_at: now,
             expected: FIRST_TURN,
+            owed: Duration::ZERO,
         };
         Pace { processors, turns: Mutex::new(turns) }
     }
@@ -117,12 +122,19 @@ impl Pace {
 
     /// So much was done beside a turn.
     pub(crate) fn worked(&self, time: Duration) {
-        let time = self.share(time);
-        self.turns().next_at += time;
+        let time = self.share(time.min(OWED_MAX));
+        let mut turns = self.turns();
+        turns.owed = (turns.owed + time).min(OWED_MAX);
     }
 
     fn ask(&self, number: u64, now: Instant) -> Answer {
         self.turns().ask(number, now)
+    }
+
+    /// Nobody is called for so long.
+    #[cfg(test)]
+    pub(super) fn rest(&self, time: Duration) {
+        self.turns().next_at += time;
     }
 
     /// A turn has ended that took so long, and counts so many times instead of what was expected.
@@ -178,7 +190,9 @@ impl Turns {
     }
 
     fn end(&mut self, counts: Duration, expected: Duration) {
-        self.next_at = (self.next_at + counts).checked_sub(expected).unwrap_or(self.next_at);
+        let paid = self.owed.min(counts);
+        self.owed -= paid;
+        self.next_at = (self.next_at + counts + paid).checked_sub(expected).unwrap_or(self.next_at);
         self.expected = (self.expected * 7 + counts) / 8;
     }
 }
@@ -347,12 +361,65 @@ mod tests {
     fn who_waits_is_told_when_to_look_again_and_goes_when_it_is_time() {
         let (pace, now) = pace();
         let numbers = draw(&pace, 2000);
-        pace.told(usize::try_from(u32::MAX).unwrap());
+        pace.rest(Duration::from_secs(5));
         let Answer::NotBefore(then) = pace.ask(numbers[1999].number, now) else {
             panic!("there is no time left")
         };
         assert_eq!(then, now + LOOK, "much may change until then");
         assert_eq!(called_within(&pace, &numbers, now, Duration::from_mins(1)), 2000);
+    }
+
+    #[test]
+    fn what_is_done_beside_turns_slows_them_down_and_stops_none() {
+        let (pace, start) = pace();
+        let numbers = draw(&pace, 20_000);
+        let taken_within_a_second = |first: usize, beside: Duration| {
+            let (mut now, mut done) = (start, first);
+            while now < start + Duration::from_secs(1) {
+                now += Duration::from_millis(1);
+                pace.worked(beside);
+                let called = called(&pace, &numbers[done..], now);
+                for number in &numbers[done..done + called] {
+                    let counted = pace.turns().counted.remove(&number.number).unwrap();
+                    pace.end(Duration::from_micros(95), 0, 1, counted);
+                }
+                done += called;
+            }
+            done - first
+        };
+        let beside_much = taken_within_a_second(0, Duration::from_hours(1));
+        assert!((2000..3000).contains(&beside_much), "of 5000: {beside_much}");
+        assert!(pace.turns().owed <= OWED_MAX);
+    }
+
+    #[test]
+    fn a_turn_counts_for_more_in_a_crowd_and_most_if_events_were_dropped() {
+        let (pace, _) = pace();
+        let counts = |company, has_dropped, bytes| {
+            let mut turn = Turn {
+                pace: Arc::clone(&pace),
+                // It never begins, so that it takes no time.
+                began: Instant::now() + Duration::from_hours(1),
+                counted: Duration::ZERO,
+                company,
+                bytes: 0,
+                has_dropped: false,
+            };
+            turn.told(bytes);
+            if has_dropped {
+                turn.dropped();
+            }
+            let before = pace.turns().next_at;
+            drop(turn);
+            pace.turns().next_at - before
+        };
+        let once = counts(Company::Few, false, 0);
+        assert_eq!(once, pace.share(WRITE));
+        assert_eq!(counts(Company::Few, true, 0), once, "who is not in the way of many hears it at once");
+        assert_eq!(counts(Company::Crowd, false, 0), once * CROWDED);
+        assert_eq!(counts(Company::Crowd, true, 0), once * HOPELESS);
+        assert_eq!(counts(Company::Few, false, 10_000), once + pace.share(BYTE * 10_000));
+        assert!(CROWDED > 1 && HOPELESS > CROWDED);
     }
 
     #[test]
@@ -371,7 +438,7 @@ mod tests {
     async fn a_number_that_was_waited_for_half_way_keeps_its_place() {
         let pace = Arc::new(Pace::new(2, Instant::now()));
         let number = pace.draw();
-        pace.told(100_000_000);
+        pace.rest(Duration::from_millis(200));
         let early = tokio::time::timeout(Duration::from_millis(1), number.turn()).await;
         assert!(early.is_err());
         let others = draw(&pace, 10_000);

@@ -213,6 +213,7 @@ fn agents(routes: Routes) -> Routes {
         .post("/ojs/v1/agents/{id}/pause", Job, OwnJob, agents::pause)
         .post("/ojs/v1/agents/{id}/resume", Job, OwnJob, agents::resume)
         .post("/ojs/v1/agents/{id}/fork", Job, OwnJob, agents::fork)
+        .post("/ojs/v1/agents/{id}/merge", Job, OwnJob, agents::merge)
         .post("/ojs/v1/agents/{id}/tool-retry", Job, OwnJob, agents::tool_retry)
 }
 

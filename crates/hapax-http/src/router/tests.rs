@@ -1,5 +1,6 @@
 //! Every route in its usual shape.
 
+mod agents;
 mod bulk;
 mod job_keys;
 mod jobs;
@@ -169,7 +170,12 @@ async fn agents(play: &mut Play) {
     let retry = r#"{"tool_call_id":"t","error":"late","use_alternate":true}"#;
     play.act("POST", "/ojs/v1/agents/{id}/tool-retry", &id, retry).await;
     play.act("POST", "/ojs/v1/agents/{id}/tool-retry", &id, retry).await;
-    play.act("POST", "/ojs/v1/agents/{id}/fork", &id, r#"{"at_turn":2,"branch_name":"b"}"#).await;
+    let fork = r#"{"at_turn":2,"branch_name":"b"}"#;
+    let branch = play.act("POST", "/ojs/v1/agents/{id}/fork", &id, fork).await.text_at("/branch_id");
+    let merge = |strategy| format!(r#"{{"branch_a":"{id}","branch_b":"{branch}","strategy":"{strategy}"}}"#);
+    play.act("POST", "/ojs/v1/agents/{id}/merge", &id, &merge("union")).await;
+    play.act("POST", "/ojs/v1/agents/{id}/merge", &id, &merge("both")).await;
+    play.act("POST", "/ojs/v1/agents/{id}/merge", &branch, &merge("ours")).await;
     play.act("POST", "/ojs/v1/jobs/fetch", "", r#"{"queues":["agents"]}"#).await;
 }
 

@@ -54,6 +54,20 @@ pub(crate) async fn fork(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::ok(out))
 }
 
+/// `POST /ojs/v1/agents/{id}/merge`: a job that goes on from where two branches of this one are.
+pub(crate) async fn merge(call: Call) -> Result<Reply, Problem> {
+    let id = call.job_id()?;
+    let merge = from_wire::agent_merge(&from_wire::read(&call.body.bytes)?)?;
+    let junction = call.broker().merge(id, merge, call.id.as_str()).await?;
+    let mut out = Vec::with_capacity(512);
+    writer::object(&mut out, |o| {
+        o.plain("merged_id", junction.job.id);
+        o.texts("conflicts", junction.conflicts.iter().map(String::as_str));
+        o.object("job", |o| job::members(o, &junction.job));
+    });
+    Ok(Reply::ok(out))
+}
+
 async fn done(
     call: &Call,
     read: fn(&Node<'_>) -> Result<AgentDeed, Fault>,

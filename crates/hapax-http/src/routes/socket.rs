@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::answer::{Answer, Session};
 use crate::call::Call;
-use crate::from_wire::{Fault, Place};
+use crate::from_wire::{self, Fault, Place};
 use crate::limits::{SOCKET_MESSAGE_BYTES_MAX, SOCKET_READ_BUFFER_BYTES};
 use crate::live::Socket;
 use crate::page;
@@ -18,6 +18,7 @@ use crate::problem::Problem;
 const PROTOCOL: &str = "ojs.v1";
 
 pub(crate) async fn open(call: Call) -> Result<Answer, Problem> {
+    from_wire::no_choice_yet(&call.uri)?;
     let listener = call.listener();
     let Some(parts) = call.head else { return Err(no_handshake("has no head")) };
     page::expect_own_origin(&parts)?;

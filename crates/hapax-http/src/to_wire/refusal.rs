@@ -47,6 +47,10 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NotPaused { .. } => Some(
             "Pause it first, or activate a job that was enqueued as pending: POST /ojs/v1/jobs/{id}/activate.",
         ),
+        Refusal::NoBranch { .. } => Some("Branches are made by POST /ojs/v1/agents/{id}/fork of that agent."),
+        Refusal::AgentFull { .. } => {
+            Some("Leave large things elsewhere, and references to them in the checkpoints.")
+        }
         Refusal::OtherOrder { .. } => {
             Some("Send the same queue and ordering_key, or wait for its end, or cancel it first.")
         }
@@ -89,6 +93,7 @@ fn code(refusal: &Refusal) -> Code {
         | Refusal::NotItsTurn { .. }
         | Refusal::StepWaits { .. }
         | Refusal::NotPaused { .. }
+        | Refusal::NoBranch { .. }
         | Refusal::OtherOrder { .. }
         | Refusal::QueueInUse { .. }
         | Refusal::RegisterFull { .. }
@@ -104,7 +109,7 @@ fn code(refusal: &Refusal) -> Code {
         | Refusal::EntryTaken { .. } => Code::Duplicate,
         Refusal::IdempotencyMismatch => Code::IdempotencyMismatch,
         Refusal::KeyImpossible { .. } => Code::InvalidRequest,
-        Refusal::PayloadFull { .. } => Code::PayloadTooLarge,
+        Refusal::PayloadFull { .. } | Refusal::AgentFull { .. } => Code::PayloadTooLarge,
         Refusal::InBatch { refusal, .. } | Refusal::InWorkflow { refusal, .. } => code(refusal),
     }
 }
@@ -139,6 +144,15 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             o.text("validation", &error.to_string());
         }
         Refusal::KeyNotHeld => o.text("resource_type", "key"),
+        Refusal::NoBranch { id, of } => {
+            o.plain("job_id", id);
+            o.plain("branch_of", of);
+        }
+        Refusal::AgentFull { id, bytes, max } => {
+            o.plain("job_id", id);
+            o.number("bytes", bytes);
+            o.number("limit", max);
+        }
         Refusal::PayloadFull { id, bytes, max } => {
             o.plain_if("job_id", *id);
             o.number("bytes", bytes);

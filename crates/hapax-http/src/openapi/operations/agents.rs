@@ -21,6 +21,12 @@ pub(super) fn operations() -> Vec<Operation> {
             .gives(200, "The branch.", "Branch")
             .fails(gone)
             .fails([Code::QueueDraining, Code::JobTypeNotAllowed, Code::QueueFull, Code::BackendUnavailable]),
+        post("/ojs/v1/agents/{id}/merge", "Enqueue a job that goes on from where two branches are")
+            .takes(named("AgentMerge"))
+            .gives(200, "The job, and where the branches contradict each other.", "MergedBranches")
+            .fails(gone)
+            .fails([Code::QueueDraining, Code::JobTypeNotAllowed, Code::QueueFull, Code::BackendUnavailable])
+            .fails([Code::PayloadTooLarge]),
         post("/ojs/v1/agents/{id}/tool-retry", "Ask whether a tool that failed is to be tried again")
             .may_take(named("ToolRetryWish"))
             .gives(200, "Whether, and by which provider.", "ToolRetry")

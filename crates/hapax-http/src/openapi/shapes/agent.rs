@@ -1,8 +1,10 @@
 //! Jobs that are agents.
 
+use hapax_core::MergeStrategy;
+
 use super::Named;
 use crate::from_wire::bounds::{AGENT_NAME_BYTES_MAX, AGENT_TEXT_BYTES_MAX};
-use crate::openapi::shape::{choice, count, flag, may, named, needs, object, text};
+use crate::openapi::shape::{choice, count, flag, list, may, named, needs, object, text};
 
 pub(super) fn shapes() -> Vec<Named> {
     let said = || text().chars_max(AGENT_TEXT_BYTES_MAX);
@@ -32,7 +34,23 @@ pub(super) fn shapes() -> Vec<Named> {
         may("max_attempts", count()),
     ];
     let content = text().about("A hash of what the branch goes on from.");
+    let strategy = choice(MergeStrategy::ALL.map(MergeStrategy::name));
+    let merge = [
+        needs("branch_a", text().about("A branch of this agent, or the agent itself.")),
+        needs("branch_b", text().about("Another.")),
+        needs(
+            "strategy",
+            strategy.about("Go on with what the first has left, or the second, or with members of both."),
+        ),
+    ];
+    let merged = [
+        needs("merged_id", text()),
+        needs("conflicts", list(text().about("A JSON pointer into what the branches have left."))),
+        needs("job", named("Job")),
+    ];
     vec![
+        ("AgentMerge", object(merge).only()),
+        ("MergedBranches", object(merged)),
         ("AgentPause", object([may("reason", said())]).only()),
         ("AgentResume", object(resume).only()),
         ("AgentFork", object([needs("at_turn", count()), may("branch_name", name())]).only()),

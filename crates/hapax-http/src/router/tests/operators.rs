@@ -340,17 +340,3 @@ async fn a_queue_says_whether_it_takes_jobs_whoever_decided_it() {
     assert_eq!(put("mine", r#"{"draining":null}"#).await, "draining");
     assert_eq!(rig.post("/ojs/v1/jobs", job).await.status, 422);
 }
-
-#[tokio::test]
-async fn what_is_said_of_an_agent_has_to_be_an_object() {
-    let rig = Rig::new();
-    for agent in ["7", "\"s\"", "[]", "null"] {
-        let body = format!(r#"{{"type":"a.b","args":[],"ext_agent_v2":{agent}}}"#);
-        let answer = rig.post("/ojs/v1/jobs", &body).await;
-        assert_eq!(answer.status, 400);
-        assert_eq!(answer.text_at("/error/details/field"), "ext_agent_v2");
-    }
-    let pending = rig.enqueue(r#"{"type":"a.b","args":[],"pending":true}"#).await;
-    let answer = rig.post(&format!("/ojs/v1/agents/{pending}/resume"), r#"{"approved":true}"#).await;
-    assert!(answer.error().contains("is pending and is not a paused agent"), "{}", answer.text);
-}

@@ -190,3 +190,34 @@ async fn a_time_that_is_none_hears_of_every_form() {
     let message = stage.rig.get("/ojs/v1/unique/keys?older_than=old").await.error();
     assert!(message.contains("3600") && message.contains("PT1H"), "{message}");
 }
+
+#[tokio::test]
+async fn what_would_choose_nothing_on_a_stream_is_refused() {
+    let stage = Stage::new().await;
+    let message = async |path: &str| {
+        let path = stage.path(path);
+        stage.rig.send(request("GET", &path, "").body("".into()).unwrap()).await.text_at("/error/message")
+    };
+    for stream in ["progress", "result"] {
+        let path = format!("/ojs/v1/jobs/{{id}}/{stream}/stream?types=job.completed");
+        assert!(message(&path).await.starts_with("query.types: chooses nothing here"), "{path}");
+        let path = format!("/ojs/v1/jobs/{{id}}/{stream}/stream?tyeps=x");
+        assert!(message(&path).await.starts_with("query.tyeps: is not known here; did you mean"), "{path}");
+    }
+    for name in ["channel", "types", "event_types", "queues", "job_types", "last_event_id"] {
+        let said = message(&format!("/ojs/v1/ws?{name}=queue:mail")).await;
+        assert!(said.starts_with(&format!("query.{name}: does nothing here; say it in a message")), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_from_what_a_browser_says_in_its_own_way() {
+    let stage = Stage::new().await;
+    let ended = stage.path("/ojs/v1/jobs/{id}/result/stream");
+    let known = format!("{ended}?lastEventId={}", crate::to_wire::watch::END);
+    let answer = stage.rig.send(request("GET", &known, "").body("".into()).unwrap()).await;
+    assert_eq!(answer.status, 204, "it has heard all of it: {}", answer.text);
+    let gap = "/ojs/v1/events/stream?last_event_id=evt_first&lastEventId=long-ago";
+    let answer = stage.rig.send(request("GET", gap, "").body("".into()).unwrap()).await;
+    assert_eq!(answer.status, 200, "the newer name counts: {}", answer.text);
+}

@@ -25,6 +25,7 @@ struct World {
     dead: String,
     pending: String,
     agent: String,
+    branch: String,
     paused: String,
     workflow: String,
     key: String,
@@ -61,13 +62,15 @@ impl World {
         done(&rig, "POST", &format!("/ojs/v1/jobs/{dead}/nack"), r#"{"error":"no"}"#).await;
         let pending = enqueue("pending", r#","pending":true"#).await;
         let agent = enqueue("agents", r#","ext_agent_v2":{}"#).await;
+        let fork = format!("/ojs/v1/agents/{agent}/fork");
+        let branch = done(&rig, "POST", &fork, r#"{"at_turn":1}"#).await.text_at("/branch_id");
         let paused = enqueue("agents", r#","ext_agent_v2":{}"#).await;
         done(&rig, "POST", &format!("/ojs/v1/agents/{paused}/pause"), "{}").await;
         let chain = format!(r#"{{"type":"chain","name":"{SECRET}","steps":[{}]}}"#, job("steps", ""));
         let workflow = done(&rig, "POST", "/ojs/v1/workflows", &chain).await.text_at("/workflow/id");
         done(&rig, "POST", "/ojs/v1/cron", &recurring(SECRET)).await;
         let key = explained.text_at("/key");
-        World { waiting, active, done: ended, dead, pending, agent, paused, workflow, key, rig }
+        World { waiting, active, done: ended, dead, pending, agent, branch, paused, workflow, key, rig }
     }
 
     /// A request of a tenant, or of nobody.
@@ -81,9 +84,9 @@ impl World {
 
     /// Everything that is acme's, as acme sees it.
     async fn sight(&self) -> String {
-        let World { waiting, active, done, dead, pending, agent, paused, workflow, key, rig } = self;
+        let World { waiting, active, done, dead, pending, agent, branch, paused, workflow, key, rig } = self;
         let mut seen = String::new();
-        for id in [waiting, active, done, dead, pending, agent, paused] {
+        for id in [waiting, active, done, dead, pending, agent, branch, paused] {
             for path in ["", "/checkpoint", "/progress"] {
                 seen += &send(rig, Some("acme"), "GET", &format!("/ojs/v1/jobs/{id}{path}"), "").await.text;
             }
@@ -128,7 +131,8 @@ impl World {
     }
 
     fn jobs(&self) -> Vec<Case> {
-        let World { waiting, active, done, pending, agent, paused, .. } = self;
+        let World { waiting, active, done, pending, agent, branch, paused, .. } = self;
+        let merge = format!(r#"{{"branch_a":"{agent}","branch_b":"{branch}","strategy":"ours"}}"#);
         let rows = [
             ("GET", "/ojs/v1/jobs/{id}", waiting, ""),
             ("DELETE", "/ojs/v1/jobs/{id}", waiting, ""),
@@ -158,6 +162,7 @@ impl World {
             ("POST", "/ojs/v1/agents/{id}/pause", agent, ""),
             ("POST", "/ojs/v1/agents/{id}/resume", paused, r#"{"approved":true}"#),
             ("POST", "/ojs/v1/agents/{id}/fork", agent, r#"{"at_turn":1}"#),
+            ("POST", "/ojs/v1/agents/{id}/merge", agent, &merge),
             ("POST", "/ojs/v1/agents/{id}/tool-retry", agent, r#"{"tool_call_id":"t"}"#),
         ];
         rows.into_iter().map(|(method, route, id, body)| (method, route, id.clone(), body.into())).collect()

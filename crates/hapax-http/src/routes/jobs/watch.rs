@@ -20,11 +20,11 @@ pub(crate) async fn result(call: Call) -> Result<Answer, Problem> {
 
 async fn watch(call: Call, watched: Watched) -> Result<Answer, Problem> {
     let id = call.job_id()?;
+    let known = from_wire::watching(&call.uri, call.head.as_ref().map(|head| &head.headers))?;
     let place = call.shared.streams.enter()?;
     let (watch, job) = Watch::open(call.broker(), id, watched, place).await?;
-    let known = from_wire::last_event_id(call.head.as_ref().map(|head| &head.headers));
     // A browser whose stream ends comes back, for ever, unless the answer is that there is nothing.
-    if known == Some(END) && job.state().is_terminal() {
+    if known.as_deref() == Some(END) && job.state().is_terminal() {
         return Ok(Reply::nothing().into());
     }
     Ok(Answer::Stream(EventStream::of(watch)))
