@@ -111,8 +111,8 @@ pub(crate) const SCHEMAS_MAX: usize = 1000;
 /// How long the store may take to answer when somebody asks whether it is well: less than a usual probe waits.
 pub(crate) const STORE_PROBE_TIME: Duration = Duration::from_secs(1);
 
-/// Largest list of jobs: a page ends early rather than grow beyond it.
-pub(crate) const PAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Largest list of jobs: a page ends early rather than grow beyond it. Official SDKs read 10 MiB.
+pub(crate) const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// How much of an unwanted body is read so that the connection can be used again.
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024;

@@ -13,8 +13,9 @@ use crate::{Change, HeldBack};
 pub const EXPIRED_PER_CLAIM_MAX: usize = 1000;
 
 /// How many bytes of arguments, metadata, other attributes and checkpoints one claim gives out before it stops short of its
-/// count: a reply has to fit into memory, and a worker that cannot take it would hold leases on all of it.
-pub const CLAIM_BYTES_MAX: usize = 16 << 20;
+/// count: a reply has to fit into memory, and a worker that cannot take it would hold leases on all of it. The official SDK
+/// for Go reads 10 MiB of an answer and loses what is longer, with one attempt at each job in it; the last job comes on top.
+pub const CLAIM_BYTES_MAX: usize = 6 << 20;
 
 /// How many jobs of a line a claim looks at to find those of one tenant. Lines are not kept by tenant: a tenant whose jobs
 /// stand behind more of others' waits until these are taken.

@@ -46,13 +46,13 @@ pub(crate) fn wish(body: &Node<'_>) -> Result<Wish, Fault> {
         }
     };
     let wait = body.member("wait_ms").map(|given| given.integer(0, millis(FETCH_WAIT_MAX))).transpose()?;
-    let most = i64::try_from(FETCH_COUNT_MAX).unwrap_or(i64::MAX);
-    let count = body.member("count").map_or(Ok(1), |given| given.integer(1, most))?;
+    // Who asks for more than there is in one answer is given what there is, as with any other queue that has fewer.
+    let count = body.member("count").map_or(Ok(1), |given| given.integer(1, i64::MAX))?;
     let visibility_timeout =
         span::visibility_timeout(body.member("visibility_timeout"), body.member("visibility_timeout_ms"))?;
     let fetch = Fetch {
         queues,
-        count: usize::try_from(count).unwrap_or(1),
+        count: usize::try_from(count).unwrap_or(FETCH_COUNT_MAX).min(FETCH_COUNT_MAX),
         worker: body.member("worker_id").map(|given| given.worker()).transpose()?,
         visibility_timeout,
         tenant: None,

@@ -11,7 +11,6 @@ fn wishes_of_the_wrong_form_are_refused() {
         r#"{"queues":[]}"#,
         r#"{"queues":["A"]}"#,
         r#"{"queues":["a"],"count":0}"#,
-        r#"{"queues":["a"],"count":1001}"#,
         r#"{"queues":["a"],"count":"1"}"#,
         r#"{"queues":["a"],"wait_ms":30001}"#,
         r#"{"queues":["a"],"wait_ms":-1}"#,
@@ -21,6 +20,14 @@ fn wishes_of_the_wrong_form_are_refused() {
         r#"{"queues":["a"],"count":1000,"wait_ms":30000,"visibility_timeout":"PT1M"}"#,
     ];
     insta::assert_snapshot!(table(&rows, wish));
+}
+
+#[test]
+fn more_may_be_asked_for_than_is_given_at_once() {
+    for count in ["1000", "1001", "9223372036854775807"] {
+        let text = format!(r#"{{"queues":["a"],"count":{count}}}"#);
+        assert_eq!(wish(&read(text.as_bytes()).unwrap()).unwrap().fetch.count, 1000, "{count}");
+    }
 }
 
 #[test]
