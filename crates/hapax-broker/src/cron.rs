@@ -5,9 +5,9 @@ use std::sync::Arc;
 use hapax_core::cron::{Cron, Overlap, Schedule, Template, Zone};
 use hapax_core::{TenantId, Timestamp};
 use hapax_store::record::cron as record;
-use hapax_store::{Action, Done, Edit, Entry, EntryKey, EntryQuery, Register, Tick, Written, cron};
+use hapax_store::{Action, Done, Edit, Entry, EntryKey, EntryQuery, Memo, Register, Tick, Written, cron};
 
-use crate::{Broker, Error, answer};
+use crate::{Broker, Error, Receipt, answer};
 
 /// A recurring job as a request described it, checked in form.
 #[derive(Debug, Clone)]
@@ -154,12 +154,13 @@ impl Broker {
     }
 
     /// Lets a recurring job make a job now, whatever its schedule says.
-    pub async fn run_cron(&self, name: &str) -> Result<Tick, Error> {
+    pub async fn run_cron(&self, name: &str, memo: Option<Memo>) -> Result<Receipt<Tick>, Error> {
         self.admit_new_jobs()?;
         let now = self.now();
         let id = self.shared.entropy.job_id(now);
-        match self.commit_one(now, Action::RunCron { key: cron::key(name), id }).await? {
-            Done::CronRan(tick) => Ok(*tick),
+        match self.commit_one(now, Action::RunCron { key: cron::key(name), id, memo }).await? {
+            Done::CronRan(tick) => Ok(Receipt::Fresh(*tick)),
+            Done::Remembered(remembered) => Ok(Receipt::Remembered(remembered)),
             _ => Err(answer::another_question()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hapax_core::workflow::{Mark, Plan, Workflow, WorkflowId};
-use hapax_core::{Incoming, Job, Json};
+use hapax_core::{Incoming, Job, JobId, Json, Verdict};
 use hapax_store::record::workflow as record;
 use hapax_store::{
     Action, Done, Entry, EntryQuery, Followed, Memo, NewWorkflow, Register, Started, workflow,
@@ -33,6 +33,8 @@ pub struct WorkflowView {
     pub steps: Vec<(Box<str>, Box<str>)>,
     /// Jobs of steps that were looked up: those that may run, and then others, [`STEPS_SHOWN_IN_FULL`] at most.
     pub jobs: BTreeMap<u32, Job>,
+    /// Stored jobs in whose place its steps came when it started.
+    pub replaced: Vec<JobId>,
 }
 
 /// Workflows by id.
@@ -52,7 +54,12 @@ impl WorkflowView {
         let Started { workflow, steps, admissions } = started;
         let jobs = (0..).zip(admissions).map(|(step, admission)| (step, admission.job.clone()));
         let jobs = jobs.take(STEPS_SHOWN_IN_FULL).collect();
-        WorkflowView { workflow: workflow.clone(), steps: steps.clone(), jobs }
+        let replaced = admissions.iter().filter_map(|admission| match &admission.verdict {
+            Verdict::Replaced(ids) => Some(ids),
+            Verdict::Created | Verdict::Existing | Verdict::Updated(_) | Verdict::Rejected => None,
+        });
+        let replaced = replaced.flatten().copied().collect();
+        WorkflowView { workflow: workflow.clone(), steps: steps.clone(), jobs, replaced }
     }
 }
 
@@ -106,7 +113,7 @@ impl Broker {
                 jobs.insert(step, job);
             }
         }
-        Ok(Some(WorkflowView { workflow, steps, jobs }))
+        Ok(Some(WorkflowView { workflow, steps, jobs, replaced: Vec::new() }))
     }
 
     /// A workflow without its jobs and their names.
@@ -140,8 +147,9 @@ fn to_look_up(workflow: &Workflow) -> Vec<u32> {
         (0..).zip(&workflow.marks).filter(move |(_, mark)| wanted(**mark)).map(|(step, _)| step)
     };
     let open = of(|mark| mark == Mark::Released);
-    let ended = of(|mark| mark.is_end() && mark != Mark::Skipped);
-    open.chain(ended).take(STEPS_SHOWN_IN_FULL).collect()
+    let failed = of(|mark| mark == Mark::Failed);
+    let ended = of(|mark| matches!(mark, Mark::Completed | Mark::Cancelled));
+    open.chain(failed).chain(ended).take(STEPS_SHOWN_IN_FULL).collect()
 }
 
 fn readable(entry: &Entry) -> Result<Workflow, Error> {

@@ -313,6 +313,8 @@ fn paused(job: &Job, now: Timestamp) -> Job {
 /// A step of a workflow may run. It shows what those before it left for it as an attribute like others.
 fn let_step_go(job: &Job, parent_results: Option<ParentResults>, now: Timestamp) -> Result<Job, Refusal> {
     let mut next = set_going(job, now)?;
+    // Nobody could have run it before.
+    next.begin_anew(now);
     if let Some(ParentResults { list, omitted }) = parent_results {
         let mut spec = (*next.spec).clone();
         spec.extra = spec.extra.with_member("parent_results", &list);

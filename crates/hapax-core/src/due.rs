@@ -25,12 +25,15 @@ pub(crate) fn expires_at(job: &Job) -> Option<Timestamp> {
 
 /// When too much time has gone by since the job began.
 pub(crate) fn total_end(job: &Job) -> Option<Timestamp> {
-    job.spec.limits.total.map(|span| job.limits_count_from() + span)
+    let limit = job.spec.limits.total.filter(|_| !job.waits_for_workflow());
+    limit.map(|span| job.limits_count_from() + span)
 }
 
 /// When too much time has gone by without a first start. An attempt that was handed back was none.
 pub(crate) fn enqueue_end(job: &Job) -> Option<Timestamp> {
     let waits = matches!(job.state(), State::Scheduled | State::Available | State::Pending);
+    // For a step time begins when its workflow lets it go.
+    let waits = waits && !job.waits_for_workflow();
     let limit = job.spec.limits.enqueue.filter(|_| waits && job.attempt == 0);
     limit.map(|span| job.limits_count_from() + span)
 }

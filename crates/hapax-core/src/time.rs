@@ -34,7 +34,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Reads an RFC 3339 text. Finer parts than a millisecond round up, so that nothing starts early.
+    /// Reads an RFC 3339 text. Finer parts than a millisecond round up, and so does a leap second, so that nothing starts early.
     pub fn parse(text: &str) -> Result<Timestamp, TimeError> {
         let wrong = || TimeError(text.chars().take(64).collect());
         if !has_rfc3339_shape(text) {
@@ -47,6 +47,8 @@ impl Timestamp {
         };
         let nanos = moment.as_nanosecond();
         let millis = nanos.div_euclid(1_000_000) + i128::from(nanos.rem_euclid(1_000_000) != 0);
+        // The reader takes the second 60 for the one before.
+        let millis = if text[17..].starts_with("60") { (millis.div_euclid(1000) + 1) * 1000 } else { millis };
         i64::try_from(millis).map(Timestamp::from_millis).map_err(|_| wrong())
     }
 
@@ -111,6 +113,13 @@ impl fmt::Display for Timestamp {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_leap_second_is_not_early() {
+        for leap in ["2016-12-31T23:59:60Z", "2016-12-31T23:59:60.5Z", "2017-01-01T00:59:60+01:00"] {
+            assert_eq!(Timestamp::parse(leap), Timestamp::parse("2017-01-01T00:00:00Z"), "{leap}");
+        }
+    }
 
     #[test]
     fn a_finer_time_than_a_millisecond_rounds_up() {

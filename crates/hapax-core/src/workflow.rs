@@ -161,7 +161,10 @@ impl Workflow {
             return Vec::new();
         }
         self.set(step, mark);
-        self.started_at = self.started_at.or(started_at);
+        // What still runs in a workflow that was called off may begin anew after its end.
+        if self.ended_at.is_none() {
+            self.started_at = self.started_at.or(started_at);
+        }
         if self.state != WorkflowState::Running {
             return Vec::new();
         }
@@ -221,16 +224,21 @@ impl Workflow {
         let run = self.run_of(step).filter(|_| self.mark(step) == Some(Mark::Waiting))?;
         let needed = || run.needs.of(step).filter_map(|needed| self.mark(needed));
         let all_ended = || needed().all(Mark::is_end);
+        // A callback that was not needed is done with for the chain around it. Whoever names it in a graph waits for its end.
+        let is_named = self.form == Form::Dag;
+        let was_skipped = || is_named && needed().any(|mark| mark == Mark::Skipped);
+        let all_well = || needed().all(Mark::is_well) && !was_skipped();
         let behind = || run.behind.iter().flat_map(|(first, last)| *first..=*last);
         let never_began = || behind().filter_map(|before| self.mark(before)).any(Mark::is_ill);
         match run.when {
-            When::AllWell if needed().all(Mark::is_well) => Some(Mark::Released),
+            When::AllWell if all_well() => Some(Mark::Released),
             When::AllWell if needed().any(Mark::is_ill) => Some(Mark::Cancelled),
+            When::AllWell if was_skipped() => Some(Mark::Skipped),
             When::AllWell => None,
             When::Success | When::Failure | When::End if !all_ended() => None,
             When::Success | When::Failure | When::End if never_began() => Some(Mark::Cancelled),
             When::End => Some(Mark::Released),
-            When::Success if needed().all(Mark::is_well) => Some(Mark::Released),
+            When::Success if all_well() => Some(Mark::Released),
             When::Failure if needed().any(Mark::is_ill) => Some(Mark::Released),
             When::Success | When::Failure => Some(Mark::Skipped),
         }

@@ -75,7 +75,11 @@ pub(crate) fn of_op(op: &Op) -> Vec<Lock> {
         }
         Action::StartWorkflow { workflow, memo } => (workflow.plan.jobs.as_slice(), memo),
         Action::CancelWorkflow(id) => return vec![Lock::of_entry(&workflow::key(*id))],
-        Action::Edit { key, .. } | Action::RunCron { key, .. } => return vec![Lock::of_entry(key)],
+        Action::Edit { key, .. } => return vec![Lock::of_entry(key)],
+        Action::RunCron { key, memo, .. } => {
+            let memo = memo.as_ref().map(|Memo { key, .. }| Lock::of_memo(key));
+            return [Lock::of_entry(key)].into_iter().chain(memo).collect();
+        }
         Action::EditTogether { keys, .. } => return keys.iter().map(Lock::of_entry).collect(),
         Action::StepHolders { key, .. } => return vec![Lock::of_key(key)],
         Action::Step { .. } | Action::Pause(_) | Action::Resume(_) | Action::RemoveQueue(_) => {

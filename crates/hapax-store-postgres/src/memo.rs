@@ -16,12 +16,13 @@ pub(crate) fn of_op(op: &Op) -> Option<&MemoKey> {
         Action::Enqueue { memo, .. } | Action::EnqueueAll { memo, .. } | Action::EnqueueEach { memo, .. } => {
             memo.as_ref().map(|memo| &memo.key)
         }
-        Action::StartWorkflow { memo, .. } => memo.as_ref().map(|memo| &memo.key),
+        Action::StartWorkflow { memo, .. } | Action::RunCron { memo, .. } => {
+            memo.as_ref().map(|memo| &memo.key)
+        }
         Action::Step { .. }
         | Action::StepHolders { .. }
         | Action::Edit { .. }
         | Action::EditTogether { .. }
-        | Action::RunCron { .. }
         | Action::CancelWorkflow(_)
         | Action::Pause(_)
         | Action::Resume(_)

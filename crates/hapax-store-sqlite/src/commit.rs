@@ -64,10 +64,10 @@ impl Tables<'_> {
                 let outcome = workflow::cancel(self, id, now)?;
                 Ok(outcome.map(|followed| Done::WorkflowCancelled(Box::new(followed))))
             }
-            Action::RunCron { key, id } => {
-                let outcome = cron::run_now(self, &key, id, now)?;
+            Action::RunCron { key, id, memo } => self.remembering(memo, now, |tables| {
+                let outcome = cron::run_now(tables, &key, id, now)?;
                 Ok(outcome.map(|tick| Done::CronRan(Box::new(tick))))
-            }
+            }),
             Action::Pause(name) => Ok(Ok(Done::Queue(self.let_pause(&name, true, now)))),
             Action::Resume(name) => Ok(Ok(Done::Queue(self.let_pause(&name, false, now)))),
             Action::RemoveQueue(name) => Ok(self.remove_queue(name, now)),

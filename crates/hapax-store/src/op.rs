@@ -91,6 +91,8 @@ pub enum Action {
         key: EntryKey,
         /// The id of the job.
         id: JobId,
+        /// Under which idempotency key to remember the answer.
+        memo: Option<Memo>,
     },
     /// Lets a queue give out no jobs. Makes the queue if it was never used.
     Pause(QueueName),

@@ -267,3 +267,38 @@ fn a_long_circle_is_told_in_few_words() {
     let message = error.to_string();
     assert!(message.len() < 200 && message.ends_with("s9991 -> ... (10000 steps)"), "{message}");
 }
+
+#[test]
+fn in_a_graph_what_waits_for_a_callback_that_is_not_needed_is_not_needed_either() {
+    let called =
+        |name: &str, callback, needs: &[&str]| DagStep { callback: Some(callback), ..step(name, needs) };
+    let steps = || {
+        vec![
+            step("load", &[]),
+            called("publish", OnSuccess, &["load"]),
+            called("alarm", OnFailure, &["load"]),
+            step("announce", &["publish"]),
+            step("page", &["alarm"]),
+            called("told", OnSuccess, &["announce"]),
+            called("paged", OnSuccess, &["page"]),
+        ]
+    };
+    let (mut dag, _) = begun(Shape::Dag(steps()));
+    assert_eq!(end(&mut dag, 0, Mark::Failed), [Withdraw(1), Release(2), Withdraw(3), Withdraw(5)]);
+    assert_eq!(end(&mut dag, 2, Mark::Completed), [Release(4)]);
+    let (mut dag, _) = begun(Shape::Dag(steps()));
+    assert_eq!(end(&mut dag, 0, Mark::Completed), [Release(1), Withdraw(2), Withdraw(4), Withdraw(6)]);
+    assert_eq!(end(&mut dag, 1, Mark::Completed), [Release(3)]);
+    assert_eq!(end(&mut dag, 3, Mark::Completed), [Release(5)]);
+    assert_eq!(end(&mut dag, 5, Mark::Completed), []);
+    assert_eq!((dag.state, marks(&dag)), (WorkflowState::Completed, "ccscscs".to_owned()));
+}
+
+#[test]
+fn what_begins_anew_in_a_cancelled_workflow_is_not_its_beginning() {
+    let (mut chain, _) = begun(Shape::Chain(vec![job("a"), job("b")]));
+    assert!(chain.cancel(now()).is_some());
+    let later = Timestamp::from_millis(2_000_000);
+    assert_eq!(chain.ended(0, Mark::Completed, Some(later), later), []);
+    assert_eq!(chain.started_at, None);
+}

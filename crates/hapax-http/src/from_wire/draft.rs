@@ -36,6 +36,7 @@ pub(super) fn draft(job: Given<'_, '_>, intake: &Intake) -> Result<Drafted, Faul
     let id = envelope.id.map(read_id).transpose()?;
     warn(&envelope, intake);
     let mut drafted = read(&job, &envelope, intake, None)?;
+    expect_time_to_start(&drafted.draft.spec, &envelope, intake)?;
     drafted.draft.id = id;
     Ok(drafted)
 }
@@ -87,7 +88,9 @@ pub(super) fn recurring(
         return Err(Fault::new(id.place, "cannot be chosen: each run makes a job with an id of its own"));
     }
     // The Rust SDK leaves them out if there are none.
-    read(&job, &envelope, intake, Some("[]"))
+    let drafted = read(&job, &envelope, intake, Some("[]"))?;
+    expect_time_to_start(&drafted.draft.spec, &envelope, intake)?;
+    Ok(drafted)
 }
 
 fn read(
@@ -182,6 +185,21 @@ fn window(
         return Err(Fault::new(end.place, problem));
     }
     Ok((starts, ends))
+}
+
+/// A job that is given up before it could start would never run. For a step of a workflow the limits count from later on.
+fn expect_time_to_start(spec: &Spec, envelope: &Envelope<'_, '_>, intake: &Intake) -> Result<(), Fault> {
+    let Some(start) = &spec.scheduled_at else { return Ok(()) };
+    for (given, limit) in
+        [(envelope.enqueue_ttl, spec.limits.enqueue), (envelope.total_timeout, spec.limits.total)]
+    {
+        if let Some((given, limit)) = given.zip(limit)
+            && intake.now + limit <= start.at
+        {
+            return Err(Fault::new(given.place, "would be over before scheduled_at, for it counts from now"));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn read_id(given: Given<'_, '_>) -> Result<JobId, Fault> {

@@ -47,6 +47,17 @@ fn jobs_with(rows: &[&str]) -> String {
 }
 
 #[test]
+fn a_limit_that_is_over_before_the_start_is_refused() {
+    let read = |members: &str| with(members).map(|_| ()).map_err(|fault| fault.message);
+    for limit in ["enqueue_ttl", "total_timeout"] {
+        let early = format!(r#""scheduled_at":"+PT2H","{limit}":7200"#);
+        let expected = format!("{limit}: would be over before scheduled_at, for it counts from now");
+        assert_eq!(read(&early), Err(expected));
+        assert_eq!(read(&format!(r#""scheduled_at":"+PT2H","{limit}":7201"#)), Ok(()));
+    }
+}
+
+#[test]
 fn bodies_that_are_no_json_are_refused_with_the_place() {
     let deep = "[".repeat(65);
     let rows = [

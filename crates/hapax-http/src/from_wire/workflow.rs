@@ -32,6 +32,10 @@ pub(crate) fn workflow(
     job_bytes_max: usize,
 ) -> Result<WorkflowDraft, Fault> {
     let body = Given::body(body)?;
+    if let Some(id) = body.member("id") {
+        let problem = "is chosen by the server, and stands in its answer; leave it out, or call it the name";
+        return Err(Fault::coded(Code::InvalidWorkflow, id.place, problem));
+    }
     let name = body.member("name").map(read_name).transpose()?;
     let defaults = body.member("options");
     if let Some(defaults) = &defaults {
@@ -137,7 +141,7 @@ impl Reader<'_> {
             (false, _, true) => "batch",
             (false, true, false) => "group",
             (false, false, false) => {
-                refuse_order(&item)?;
+                refuse_order(&item, if depth > 1 { INSIDE } else { BY_FORM })?;
                 return Ok(Shape::Job(self.job(item)?));
             }
         };
@@ -155,7 +159,7 @@ impl Reader<'_> {
         callbacks.expect_only(&Callback::ALL.map(Callback::name))?;
         let named = Callback::ALL.into_iter().filter_map(|callback| {
             let given = callbacks.member(callback.name())?;
-            Some(refuse_order(&given).and_then(|()| self.job(given)).map(|job| (callback, job)))
+            Some(refuse_order(&given, BY_FORM).and_then(|()| self.job(given)).map(|job| (callback, job)))
         });
         named.collect()
     }
@@ -174,6 +178,10 @@ impl Reader<'_> {
 
     fn named_step(self, item: Given<'_, '_>, index: usize) -> Result<DagStep<Draft>, Fault> {
         item.expect_object("a step")?;
+        if let Some(given) = ["steps", "jobs", "callbacks"].iter().find_map(|name| item.member(name)) {
+            let problem = "cannot be inside of a graph; let each job be a step that names those before it";
+            return Err(Fault::coded(Code::InvalidWorkflow, given.place, problem));
+        }
         let options = item.member("options");
         let own = |name| one_of(item.member(name), options.as_ref().and_then(|options| options.member(name)));
         let name = match own("id")? {
@@ -219,16 +227,21 @@ impl Reader<'_> {
     }
 }
 
+/// What to do instead where a form is told.
+const BY_FORM: &str = "send steps without a type to name and order them yourself";
+/// The same inside of another workflow.
+const INSIDE: &str = "a graph cannot be inside of another workflow, so let all of it be one graph";
+
 /// In a form that is told, the form says what waits for what, and what the steps are called.
-fn refuse_order(item: &Given<'_, '_>) -> Result<(), Fault> {
+fn refuse_order(item: &Given<'_, '_>, instead: &str) -> Result<(), Fault> {
     let options = item.member("options");
     for object in [Some(item), options.as_ref()].into_iter().flatten() {
         if let Some(given) = object.member("id") {
-            let problem = "cannot be chosen in this form, which numbers its steps; send steps without a type to name them yourself";
+            let problem = format_args!("cannot be chosen in this form, which numbers its steps; {instead}");
             return Err(Fault::coded(Code::InvalidWorkflow, given.place, problem));
         }
         if let Some(given) = ["depends_on", "callback_type"].iter().find_map(|name| object.member(name)) {
-            let problem = "says what the form of the workflow says already; send steps without a type to order them yourself";
+            let problem = format_args!("says what the form of the workflow says already; {instead}");
             return Err(Fault::coded(Code::InvalidWorkflow, given.place, problem));
         }
     }

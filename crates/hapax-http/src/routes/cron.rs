@@ -1,10 +1,12 @@
 //! Recurring jobs.
 
+use hapax_broker::Receipt;
+
 use crate::call::Call;
 use crate::from_wire;
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::routes::jobs::reading;
+use crate::routes::jobs::{memo, reading};
 use crate::to_wire::cron;
 
 /// How many of the recurring jobs before a page are in memory at once.
@@ -74,6 +76,10 @@ pub(crate) async fn remove(call: Call) -> Result<Reply, Problem> {
 /// `POST /ojs/v1/cron/{name}/run`: makes a job now, whatever the schedule says.
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     from_wire::no_members(&call.body.bytes)?;
-    let tick = call.broker().run_cron(&call.parameter).await?;
-    Ok(Reply::ok(cron::ran(&tick, call.dialect)))
+    let (id, dialect) = (call.id.clone(), call.dialect);
+    let memo = memo::memo(&call, None, move |answer| cron::remembered(answer, dialect, &id))?;
+    Ok(match call.broker().run_cron(&call.parameter, memo).await? {
+        Receipt::Fresh(tick) => Reply::ok(cron::ran(&tick, dialect)),
+        Receipt::Remembered(before) => memo::replay(&before),
+    })
 }

@@ -4,13 +4,16 @@ use axum::http::StatusCode;
 use hapax_broker::CronPage;
 use hapax_core::cron::{Cron, Outcome, Skip, Template};
 use hapax_core::{State, Timestamp};
-use hapax_store::Tick;
+use hapax_store::{Answer, Done, Tick};
 use hapax_wire::writer::{self, Object};
 use hapax_wire::{job, unique};
 
+use super::admission::another_question;
 use crate::compat::Dialect;
 use crate::from_wire::{Listing, Preview};
+use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::request_id::RequestId;
 
 /// Most times that clocks jump over of which a preview tells.
 const SKIPS_SHOWN_MAX: usize = 10;
@@ -88,6 +91,15 @@ pub(crate) fn ran(tick: &Tick, dialect: Dialect) -> Vec<u8> {
         }
         None => o.flag("triggered", false),
     })
+}
+
+/// The answer to a run by hand as it is remembered.
+pub(crate) fn remembered(answer: &Answer, dialect: Dialect, id: &RequestId) -> Reply {
+    match answer {
+        Ok(Done::CronRan(tick)) => Reply::ok(ran(tick, dialect)),
+        Ok(_) => another_question().reply(id),
+        Err(refusal) => Problem::from(refusal.clone()).reply(id),
+    }
 }
 
 /// The suite wants an object under `cron`, the Rust SDK the expression there and the rest beside it.

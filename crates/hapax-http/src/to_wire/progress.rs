@@ -41,7 +41,7 @@ pub(crate) fn members(o: &mut Object<'_>, job: &Job) {
 
 /// How far a workflow has come: the mean of its steps, of which one that is done counts whole.
 pub(crate) fn of_workflow(view: &WorkflowView) -> Reply {
-    let WorkflowView { workflow, steps, jobs } = view;
+    let WorkflowView { workflow, steps, jobs, replaced: _ } = view;
     let share = |index: u32| match workflow.marks.get(index as usize) {
         Some(Mark::Completed) => Some(Fraction::ALL),
         _ => jobs.get(&index).and_then(|job| job.progress.as_ref()).and_then(|progress| progress.value),

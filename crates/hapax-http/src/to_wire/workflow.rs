@@ -1,5 +1,7 @@
 //! Workflows, with every name under which one of the documents or SDKs looks for a member.
 
+mod failures;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use hapax_broker::{WorkflowPage, WorkflowView};
 use hapax_core::workflow::{Mark, Workflow};
@@ -83,6 +85,10 @@ fn members(o: &mut Object<'_>, view: &WorkflowView) {
     head(o, &view.workflow);
     let steps: Vec<u32> = (0..).take(view.workflow.marks.len()).collect();
     o.array("steps", &steps, |index, out| writer::object(out, |o| step(o, view, *index)));
+    failures::members(o, view);
+    if !view.replaced.is_empty() {
+        o.array("replaced", &view.replaced, |id, out| writer::plain(out, id));
+    }
 }
 
 fn head(o: &mut Object<'_>, workflow: &Workflow) {
@@ -119,7 +125,7 @@ fn head(o: &mut Object<'_>, workflow: &Workflow) {
 }
 
 fn step(o: &mut Object<'_>, view: &WorkflowView, index: u32) {
-    let WorkflowView { workflow, steps, jobs } = view;
+    let WorkflowView { workflow, steps, jobs, replaced: _ } = view;
     let name = |step: u32| steps.get(step as usize).map_or("", |(name, _)| name);
     let mark = workflow.marks.get(index as usize).copied().unwrap_or(Mark::Waiting);
     let job = jobs.get(&index);

@@ -54,10 +54,10 @@ impl Contents {
                 let cancelled = readable(workflow::cancel(self, id, now));
                 cancelled.map(|followed| Done::WorkflowCancelled(Box::new(followed)))
             }
-            Action::RunCron { key, id } => {
-                let ran = readable(cron::run_now(self, &key, id, now));
+            Action::RunCron { key, id, memo } => self.remembering(memo, now, |contents| {
+                let ran = readable(cron::run_now(contents, &key, id, now));
                 ran.map(|tick| Done::CronRan(Box::new(tick)))
-            }
+            }),
             Action::Pause(name) => Ok(self.change_queue(&name, now, |queue| queue.paused = true)),
             Action::Resume(name) => Ok(self.change_queue(&name, now, |queue| queue.paused = false)),
             Action::RemoveQueue(name) => self.remove_queue(name),

@@ -1,5 +1,6 @@
 //! Recurring jobs: one job for each moment, whoever looks and however often.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hapax_core::cron::{Cron, Outcome, Overlap, Schedule, Template, Zone};
@@ -14,7 +15,9 @@ use super::draft::{Draft, job_key, plain, unique};
 use super::race::race;
 use super::wait;
 use crate::record::cron as record;
-use crate::{Action, DEFAULT_SETTINGS, Done, Edit, Tick, Written, cron, settings};
+use crate::{
+    Action, Answer, DEFAULT_SETTINGS, Done, Edit, Memo, MemoKey, Remembered, Tick, Written, cron, settings,
+};
 
 fn recurring(bench: &Bench, expression: &str, draft: Draft) -> Cron {
     let mut cron = Cron {
@@ -229,7 +232,7 @@ pub(super) fn a_disabled_one_makes_nothing_and_a_removed_one_neither(bench: &mut
 pub(super) fn it_can_be_run_by_hand(bench: &mut Bench) {
     let cron = recurring(bench, "@yearly", plain());
     let id = bench.new_id();
-    let run = |bench: &Bench, id| bench.act(Action::RunCron { key: cron::key("nightly"), id });
+    let run = |bench: &Bench, id| bench.act(Action::RunCron { key: cron::key("nightly"), id, memo: None });
     assert_eq!(run(bench, id), Err(Refusal::NoEntry { register: "cron", name: "nightly".into() }));
     register(bench, &cron);
     let Ok(Done::CronRan(tick)) = run(bench, id) else { panic!("it runs") };
@@ -241,10 +244,30 @@ pub(super) fn it_can_be_run_by_hand(bench: &mut Bench) {
     assert_eq!(tick.outcome, Some(Outcome::Overlapped(id)));
 }
 
+pub(super) fn a_run_by_hand_that_is_asked_for_again_makes_no_other_job(bench: &mut Bench) {
+    let cron = Cron { overlap: Overlap::Allow, ..recurring(bench, "@yearly", plain()) };
+    register(bench, &cron);
+    let run = |bench: &Bench, id, name: &str| {
+        let render = |_: &Answer| Remembered { status: 200, body: (*b"ran").into() };
+        let key = MemoKey(name.into());
+        let memo = Some(Memo { key, fingerprint: [7; 32], render: Arc::new(render) });
+        bench.act(Action::RunCron { key: cron::key("nightly"), id, memo })
+    };
+    let (first, again, other) = (bench.new_id(), bench.new_id(), bench.new_id());
+    assert!(matches!(run(bench, first, "a"), Ok(Done::CronRan(_))));
+    assert!(matches!(run(bench, again, "a"), Ok(Done::Remembered(_))));
+    bench.reopen();
+    assert!(matches!(run(bench, again, "a"), Ok(Done::Remembered(_))));
+    assert!(matches!(run(bench, other, "b"), Ok(Done::CronRan(_))));
+    assert_eq!(bench.fetch_ids(9), [first, other]);
+    assert_eq!(stored(bench).run_count, 2);
+}
+
 /// Lets it make a job now.
 fn run(bench: &mut Bench) -> Tick {
     let id = bench.new_id();
-    let Ok(Done::CronRan(tick)) = bench.act(Action::RunCron { key: cron::key("nightly"), id }) else {
+    let Ok(Done::CronRan(tick)) = bench.act(Action::RunCron { key: cron::key("nightly"), id, memo: None })
+    else {
         panic!("it runs")
     };
     *tick

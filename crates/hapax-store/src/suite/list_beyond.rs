@@ -174,6 +174,7 @@ macro_rules! store_suite_list_beyond {
                 times_of_a_recurring_job_count_from_its_moment,
                 a_disabled_one_makes_nothing_and_a_removed_one_neither,
                 it_can_be_run_by_hand,
+                a_run_by_hand_that_is_asked_for_again_makes_no_other_job,
                 many_who_look_at_once_make_one_job,
                 a_run_that_leaves_its_line_lets_nobody_overlap,
                 a_run_that_expires_in_its_line_lets_nobody_overlap,
@@ -196,6 +197,7 @@ macro_rules! store_suite_list_beyond {
             workflows: [
                 a_chain_goes_step_by_step_and_hands_results_on,
                 a_chain_stops_at_a_failure,
+                limits_on_the_time_of_a_step_count_from_its_release,
                 a_retry_is_no_end,
                 a_group_ends_with_its_last_job,
                 callbacks_run_as_the_jobs_of_a_batch_ended,

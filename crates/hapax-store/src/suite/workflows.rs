@@ -1,7 +1,7 @@
 //! Workflows: each end of a job lets others go, calls them off or makes them unnecessary, in the same commit.
 
 use hapax_core::workflow::{Callback, Mark, Shape, WorkflowState};
-use hapax_core::{Directive, Event, Handback, Job, Refusal, State};
+use hapax_core::{Directive, Event, Handback, Job, Refusal, State, TimeLimits};
 
 use super::bench::{Bench, DAY, HOUR, SECOND};
 use super::draft::{Draft, plain, unique};
@@ -65,6 +65,23 @@ pub(super) fn a_chain_goes_step_by_step_and_hands_results_on(bench: &mut Bench) 
     assert_eq!(workflow.as_deref(), Some(&bench.workflow(id)), "the change says where it stands");
     assert_eq!((bench.workflow(id).state, bench.marks(id)), (WorkflowState::Completed, "ccc".to_owned()));
     assert_eq!(bench.workflow(id).ended_at, Some(bench.now));
+}
+
+pub(super) fn limits_on_the_time_of_a_step_count_from_its_release(bench: &mut Bench) {
+    let limits = TimeLimits { total: Some(HOUR), enqueue: Some(SECOND * 10), ..TimeLimits::default() };
+    let limited = Draft { spec: hapax_core::Spec { limits, ..plain().spec }, ..plain() };
+    let id = bench.start(Shape::Chain(vec![job(plain()), job(limited.clone()), job(limited)]));
+    bench.pass_and_advance(HOUR * 2);
+    assert_eq!(bench.job(id.job(1)).state(), State::Pending, "it could not start before");
+    let first = bench.fetch_one();
+    bench.acknowledge(&first).unwrap();
+    bench.reopen();
+    bench.pass_and_advance(SECOND * 9);
+    let second = bench.fetch_one();
+    assert_eq!(second.id, id.job(1));
+    bench.acknowledge(&second).unwrap();
+    bench.pass_and_advance(SECOND * 10);
+    assert_eq!(bench.job(id.job(2)).state(), State::Discarded);
 }
 
 pub(super) fn a_chain_stops_at_a_failure(bench: &mut Bench) {

@@ -12,7 +12,13 @@ use crate::openapi::shape::{
 };
 
 pub(super) fn shapes() -> Vec<Named> {
-    let steps = object([needs("steps", list(step()))]);
+    let steps = object([
+        needs("steps", list(step())),
+        may("failed_step_index", count().about("Of a chain.")),
+        may("failed_job_ids", texts()),
+        may("errors", list(error()).about("The last error of each of them.")),
+        may("replaced", texts().about("At its start: the stored jobs in whose place its steps came.")),
+    ]);
     let workflows =
         [needs("workflows", list(named("WorkflowHead"))), needs("pagination", named("Pagination"))];
     vec![
@@ -102,6 +108,18 @@ fn head() -> Vec<Member> {
 fn step_state() -> Shape {
     let of_jobs = [State::Pending, State::Active, State::Completed, State::Cancelled].map(State::name);
     choice(["waiting", "failed", "skipped"].into_iter().chain(of_jobs))
+}
+
+fn error() -> Shape {
+    object([
+        needs("job_id", text()),
+        needs("step_id", text()),
+        needs("type", text()),
+        needs("code", text()),
+        needs("message", text()),
+        needs("attempt", count()),
+        needs("occurred_at", moment()),
+    ])
 }
 
 fn step() -> Shape {

@@ -22,6 +22,15 @@ async fn what_a_workflow_would_pass_over_is_refused_at_its_place() {
         (format!(r#"{{"type":"chain","steps":[{JOB}],{callbacks}}}"#), "callbacks"),
         (format!(r#"{{"type":"group","jobs":[{JOB}],"steps":[{JOB}]}}"#), "steps"),
         (format!(r#"{{"type":"chain","steps":[{JOB}],"surprise":1}}"#), "surprise"),
+        (format!(r#"{{"id":"wf_1","type":"chain","steps":[{JOB}]}}"#), "id"),
+        (
+            format!(r#"{{"steps":[{JOB},{{"id":"g","depends_on":["step-0"],"jobs":[{JOB}]}}]}}"#),
+            "steps[1].jobs",
+        ),
+        (
+            format!(r#"{{"type":"chain","steps":[{{"steps":[{JOB},{late}]}}]}}"#),
+            "steps[0].steps[1].depends_on",
+        ),
         (r#"{"steps":[{"id":"x","type":"a","args":[]}],"jobs":[]}"#.to_owned(), "jobs"),
         (format!(r#"{{"type":"chain","steps":[{{{callbacks}}}]}}"#), "steps[0].jobs"),
         (format!(r#"{{"type":"chain","steps":[{{"steps":[{JOB}],"args":[]}}]}}"#), "steps[0].args"),
@@ -137,4 +146,68 @@ async fn many_jobs_do_not_wait_for_room() {
         let said = (answer.status.as_u16(), answer.text_at("/error/details/field"));
         assert_eq!(said, (400, "OJS-Block-Timeout".to_owned()), "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_workflow_that_failed_says_why() {
+    let rig = Rig::new();
+    let once = r#"{"type":"a","args":[],"retry":{"max_attempts":1}}"#;
+    let chain = format!(r#"{{"type":"chain","steps":[{JOB},{once},{JOB}]}}"#);
+    let path = format!("/ojs/v1/workflows/{}", rig.post("/ojs/v1/workflows", &chain).await.text_at("/id"));
+    assert!(rig.get(&path).await.json().pointer("/failed_job_ids").cloned().unwrap_or_default().is_null());
+    let first = rig.post("/ojs/v1/workers/fetch", r#"{"queues":["default"]}"#).await.text_at("/job/id");
+    rig.post("/ojs/v1/workers/ack", &format!(r#"{{"job_id":"{first}"}}"#)).await;
+    let second = rig.post("/ojs/v1/workers/fetch", r#"{"queues":["default"]}"#).await.text_at("/job/id");
+    let error = r#"{"code":"E_CARD","type":"CardError","message":"no such card"}"#;
+    rig.post("/ojs/v1/workers/nack", &format!(r#"{{"job_id":"{second}","error":{error}}}"#)).await;
+    let failed = rig.get(&path).await;
+    assert_eq!(
+        failed.json().pointer("/failed_step_index").cloned().unwrap_or_default(),
+        1,
+        "{}",
+        failed.text
+    );
+    assert_eq!(
+        failed.json().pointer("/failed_job_ids").cloned().unwrap_or_default(),
+        serde_json::json!([second])
+    );
+    for (member, value) in
+        [("job_id", &*second), ("step_id", "step-1"), ("code", "E_CARD"), ("message", "no such card")]
+    {
+        assert_eq!(failed.text_at(&format!("/errors/0/{member}")), value, "{}", failed.text);
+    }
+    assert_eq!(failed.json().pointer("/errors/0/attempt").cloned().unwrap_or_default(), 1);
+}
+
+#[tokio::test]
+async fn the_start_of_a_workflow_names_the_jobs_that_it_replaced() {
+    let rig = Rig::new();
+    let unique = r#"{"type":"a","args":[],"unique":{"keys":["type"],"on_conflict":"replace"}}"#;
+    let before = rig.enqueue(unique).await;
+    let started = rig.post("/ojs/v1/workflows", &format!(r#"{{"type":"group","jobs":[{unique}]}}"#)).await;
+    assert_eq!(
+        started.json().pointer("/replaced").cloned().unwrap_or_default(),
+        serde_json::json!([before]),
+        "{}",
+        started.text
+    );
+}
+
+#[tokio::test]
+async fn a_run_by_hand_can_be_sent_again() {
+    let rig = Rig::new();
+    let cron = r#"{"name":"n","cron":"@yearly","type":"a","args":[],"overlap_policy":"allow"}"#;
+    assert_eq!(rig.post("/ojs/v1/cron", cron).await.status, 201);
+    let run = async |key: &str| {
+        let sent = request("POST", "/ojs/v1/cron/n/run", "").header("idempotency-key", key);
+        rig.send(sent.body(Body::empty()).unwrap()).await
+    };
+    let first = run("a").await;
+    assert_eq!(first.json().pointer("/triggered").cloned().unwrap_or_default(), true, "{}", first.text);
+    let again = run("a").await;
+    assert_eq!(
+        (again.text.clone(), again.header("idempotency-replayed").unwrap().to_owned()),
+        (first.text.clone(), "true".to_owned())
+    );
+    assert_ne!(run("b").await.text_at("/job_id"), first.text_at("/job_id"));
 }
