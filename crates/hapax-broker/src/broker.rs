@@ -120,11 +120,12 @@ impl Broker {
         &self.shared.rules
     }
 
-    /// Ends waiting fetches with an empty answer at once, and lets those go who wait for the end of a job; from here on nobody
-    /// waits.
+    /// Ends waiting fetches with an empty answer at once, and lets those go who wait for the end of a job or for room in a
+    /// queue; from here on nobody waits.
     pub fn begin_shutdown(&self) {
         self.shared.wakeups.close();
         self.shared.endings.close();
+        self.shared.room.close();
     }
 
     /// Has the store carry out the actions, as of now; the answers stand in the same order.

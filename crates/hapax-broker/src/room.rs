@@ -1,6 +1,7 @@
 //! Waiting for room in a full queue.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hapax_core::{Admission, Overflow, Refusal};
@@ -22,6 +23,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) struct Room {
     waiting: AtomicUsize,
     changed: Notify,
+    is_closed: AtomicBool,
 }
 
 /// A place among those who wait.
@@ -33,6 +35,12 @@ impl Room {
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.changed.notify_waiters();
         }
+    }
+
+    /// From here on nobody waits.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.changed.notify_waiters();
     }
 
     fn enter(&self) -> Option<Place<'_>> {
@@ -60,7 +68,8 @@ impl Broker {
         let until = Instant::now() + patience.min(ROOM_WAIT_MAX);
         let mut place = None;
         loop {
-            let changed = self.shared.room.changed.notified();
+            let mut changed = pin!(self.shared.room.changed.notified());
+            changed.as_mut().enable();
             let answer = self.enqueue(draft.clone(), request_id, memo.clone()).await;
             let Err(Error::Refused(Refusal::QueueFull { queue, .. })) = &answer else { return answer };
             let lets_wait = self.settings_of(queue).overflow == Some(Overflow::Block);
@@ -72,7 +81,7 @@ impl Broker {
                 }
             }
             let left = until.saturating_duration_since(Instant::now());
-            if place.is_none() || left.is_zero() {
+            if place.is_none() || left.is_zero() || self.shared.room.is_closed.load(Ordering::SeqCst) {
                 return answer;
             }
             drop(tokio::time::timeout(left.min(LOOK), changed).await);
@@ -85,14 +94,37 @@ mod tests {
     use hapax_core::QueueSettings;
 
     use super::*;
-    use crate::testing::{draft, rig};
+    use crate::testing::{Rig, draft, rig};
+
+    /// A queue that is full and lets its clients wait.
+    async fn full(rig: &Rig) {
+        let change = |before| QueueSettings { max_depth: Some(1), overflow: Some(Overflow::Block), ..before };
+        rig.broker.set_queue("mail", change).await.unwrap();
+        rig.enqueue(draft().on("mail")).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_room_in_a_server_that_stops() {
+        let rig = rig();
+        full(&rig).await;
+        let broker = rig.broker.clone();
+        let waiting = tokio::spawn(async move {
+            broker.enqueue_when_room(draft().on("mail"), "r", None, Duration::from_secs(50)).await
+        });
+        tokio::task::yield_now().await;
+        let before = Instant::now();
+        rig.broker.begin_shutdown();
+        let refused = waiting.await.unwrap();
+        assert!(matches!(refused, Err(Error::Refused(Refusal::QueueFull { .. }))));
+        let late = rig.broker.enqueue_when_room(draft().on("mail"), "r", None, Duration::from_secs(50)).await;
+        assert!(matches!(late, Err(Error::Refused(Refusal::QueueFull { .. }))));
+        assert!(before.elapsed() < LOOK);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_waits_for_room_as_long_as_it_likes() {
         let rig = rig();
-        let change = |before| QueueSettings { max_depth: Some(1), overflow: Some(Overflow::Block), ..before };
-        rig.broker.set_queue("mail", change).await.unwrap();
-        rig.enqueue(draft().on("mail")).await;
+        full(&rig).await;
         let impatient =
             rig.broker.enqueue_when_room(draft().on("mail"), "r", None, Duration::from_secs(2)).await;
         assert!(matches!(impatient, Err(Error::Refused(Refusal::QueueFull { .. }))));

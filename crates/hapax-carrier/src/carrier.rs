@@ -10,7 +10,7 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderValue, USER_AGENT};
 
 use crate::trouble::Trouble;
-use crate::{Post, Resolver, SystemResolver};
+use crate::{NeighbourResolver, Post, Resolver, SystemResolver};
 
 /// Carries letters over HTTP/1.1, one connection each.
 #[derive(Debug, Clone)]
@@ -22,7 +22,12 @@ pub struct HttpCarrier {
 impl HttpCarrier {
     /// A carrier of this version of the program that goes as far as it may.
     pub fn new(reach: Reach, version: &str) -> HttpCarrier {
-        HttpCarrier::with_resolver(reach, version, Arc::new(SystemResolver))
+        let resolver: Arc<dyn Resolver> = match reach {
+            Reach::Public => Arc::new(SystemResolver),
+            // Neighbours are allowed, so they may go by the names that they have among each other.
+            Reach::Everywhere => Arc::new(NeighbourResolver),
+        };
+        HttpCarrier::with_resolver(reach, version, resolver)
     }
 
     /// The same with another knowledge of names.

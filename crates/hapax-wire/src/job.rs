@@ -164,6 +164,10 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
     let value = progress.as_ref().and_then(|progress| progress.value);
     o.number_if("progress", value.map(Fraction::get));
     wishes(o, spec);
+    // A rate limit that was full has put it off, and its client asked for no start of its own.
+    if let (Phase::Scheduled { at }, None) = (phase, &spec.scheduled_at) {
+        o.moment("scheduled_at", *at);
+    }
     unique::members(o, job);
     if let Some(current) = history.current() {
         o.object("error", |o| failure::members(o, current));

@@ -200,7 +200,7 @@ pub(crate) fn patience(uri: &Uri) -> Result<Duration, Fault> {
     read_query(uri, |query| {
         let seconds = query.number("timeout", RESULT_WAIT_DEFAULT, 0..=RESULT_WAIT_MAX)?;
         match query.get("wait") {
-            None | Some("false") if query.get("timeout").is_some() => {
+            None if query.get("timeout").is_some() => {
                 Err(fault("timeout", "says how long to wait, and without wait=true nobody does"))
             }
             None | Some("false") => Ok(Duration::ZERO),

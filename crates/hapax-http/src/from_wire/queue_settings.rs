@@ -117,8 +117,7 @@ fn read(given: &Given<'_, '_>) -> Result<SettingsChange, Fault> {
             given.member("visibility_timeout"),
             given.member("visibility_timeout_ms"),
         )?,
-        timeout: span::timeout(given.member("default_timeout"), given.member("default_timeout_ms"))?
-            .map(|timeout| timeout.span),
+        timeout: default_timeout(given)?,
         retry: None,
         retention: retention(given)?,
         allowed_types: given
@@ -188,8 +187,23 @@ fn retention(given: &Given<'_, '_>) -> Result<KeptFor, Fault> {
     })
 }
 
+/// A job says by zero that it has no limit. Here that would be the limit of all queues, which is not what it says.
+fn default_timeout(given: &Given<'_, '_>) -> Result<Option<Duration>, Fault> {
+    let [seconds, millis] = ["default_timeout", "default_timeout_ms"].map(|name| given.member(name));
+    let timeout = span::timeout(seconds, millis)?.map(|timeout| timeout.span);
+    match (seconds.or(millis), timeout) {
+        (Some(given), None) => {
+            Err(Fault::new(given.place, "must be at least 1; null leaves it to what holds for all queues"))
+        }
+        (_, timeout) => Ok(timeout),
+    }
+}
+
 fn types(given: &Given<'_, '_>) -> Result<Vec<Box<str>>, Fault> {
     let types = given.texts()?;
+    if types.is_empty() {
+        return Err(Fault::new(given.place, "must name at least one type; null lets in all of them"));
+    }
     if types.len() > TYPES_MAX {
         return Err(Fault::new(given.place, format_args!("must have at most {TYPES_MAX} items")));
     }

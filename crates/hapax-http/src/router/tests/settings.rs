@@ -116,3 +116,35 @@ async fn one_job_is_one_job() {
     let kept = rig.send(kept).await;
     assert_eq!(kept.text_at("/error/message"), "queue q has 1 job that has not ended");
 }
+
+#[tokio::test]
+async fn what_would_mean_the_opposite_of_what_it_says_is_refused() {
+    let rig = Rig::new();
+    for (body, place) in [
+        (r#"{"allowed_job_types":[]}"#, "allowed_job_types"),
+        (r#"{"default_timeout":0}"#, "default_timeout"),
+        (r#"{"default_timeout_ms":0}"#, "default_timeout_ms"),
+    ] {
+        let refused = put(&rig, CONFIG, body).await;
+        assert_eq!(
+            (refused.status.as_u16(), &*refused.text_at("/error/details/field")),
+            (400, place),
+            "{body}"
+        );
+    }
+    assert_eq!(put(&rig, CONFIG, r#"{"allowed_job_types":null,"default_timeout":null}"#).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_job_that_was_put_off_says_until_when() {
+    let rig = Rig::new();
+    let limit = r#"{"key":"k","rate":{"limit":1,"period":"PT1H"},"on_limit":"reschedule"}"#;
+    let job = format!(r#"{{"type":"a","args":[],"rate_limit":{limit}}}"#);
+    rig.enqueue(&job).await;
+    let second = rig.enqueue(&job).await;
+    let wish = r#"{"queues":["default"],"count":2}"#;
+    rig.post("/ojs/v1/workers/fetch", wish).await;
+    let job = rig.get(&format!("/ojs/v1/jobs/{second}")).await;
+    assert_eq!(job.text_at("/job/state"), "scheduled", "{}", job.text);
+    assert!(job.text_at("/job/scheduled_at") > job.text_at("/job/created_at"), "{}", job.text);
+}

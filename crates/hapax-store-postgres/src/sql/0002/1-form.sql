@@ -106,14 +106,16 @@ BEGIN
     yoe := y - era * 400;
     doy := (153 * (m + CASE WHEN m > 2 THEN -3 ELSE 9 END) + 2) / 5 + d - 1;
     days := era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-    -- A leap second is the second before it.
+    -- The reader of the server takes a leap second for the one before, and it is rounded up below.
     seconds := days * 86400 + part[4]::bigint * 3600 + part[5]::bigint * 60 + least(part[6]::bigint, 59);
     IF part[8] IS NOT NULL THEN
         seconds := seconds - (part[8] || '1')::bigint * (part[9]::bigint * 3600 + part[10]::bigint * 60);
     END IF;
-    ms := seconds * 1000::numeric + coalesce(left(rpad(part[7], 3, '0'), 3)::numeric, 0)
-        -- Nothing starts early.
-        + CASE WHEN substr(part[7], 4) ~ '[1-9]' THEN 1 ELSE 0 END;
+    -- Nothing starts early.
+    ms := CASE WHEN part[6] = '60' THEN (seconds + 1) * 1000::numeric
+        ELSE seconds * 1000::numeric + coalesce(left(rpad(part[7], 3, '0'), 3)::numeric, 0)
+            + CASE WHEN substr(part[7], 4) ~ '[1-9]' THEN 1 ELSE 0 END
+    END;
     -- 9999-12-31T23:59:59Z is how many people write "never"; other times beyond the calendar are none.
     IF seconds >= 253402207200 + 1 AND given !~ '^9999-12-3' THEN RETURN NULL; END IF;
     RETURN hapax.clamped(ms);

@@ -754,6 +754,11 @@ BEGIN
     END IF;
     options := options || jsonb_strip_nulls(jsonb_build_object('total_timeout_ms', one,
         'enqueue_ttl_ms', hapax.whole_seconds(s, 'enqueue_ttl', 1)));
+    FOREACH p IN ARRAY ARRAY['enqueue_ttl', 'total_timeout'] LOOP
+        IF now + (options -> (p || '_ms'))::bigint <= j.scheduled_at THEN
+            PERFORM hapax.fault(s #>> ARRAY[p, '0'], 'would be over before scheduled_at, for it counts from now');
+        END IF;
+    END LOOP;
     options := options || jsonb_strip_nulls(jsonb_build_object(
         'heartbeat_timeout_ms', hapax.whole_seconds(s, 'heartbeat_timeout', 1)));
     options := options || jsonb_strip_nulls(jsonb_build_object('grace_period_ms', hapax.whole_seconds(s, 'grace_period', 0)));

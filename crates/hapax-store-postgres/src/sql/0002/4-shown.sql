@@ -215,7 +215,12 @@ BEGIN
     IF j.ledger #>> '{progress,value}' IS NOT NULL THEN
         out := out || jsonb_build_object('progress', (j.ledger #>> '{progress,value}')::double precision);
     END IF;
-    IF options ? 'scheduled_at' THEN out := out || jsonb_build_object('scheduled_at', options #> '{scheduled_at,text}'); END IF;
+    IF options ? 'scheduled_at' THEN
+        out := out || jsonb_build_object('scheduled_at', options #> '{scheduled_at,text}');
+    ELSIF j.state = 'scheduled' THEN
+        -- A rate limit that was full has put it off.
+        out := out || jsonb_build_object('scheduled_at', hapax.moment(j.at));
+    END IF;
     IF options ? 'expires_at' THEN out := out || jsonb_build_object('expires_at', options #> '{expires_at,text}'); END IF;
     IF options ? 'timeout_ms' THEN
         out := out || jsonb_build_object('timeout_ms', options -> 'timeout_ms');
