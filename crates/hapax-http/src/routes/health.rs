@@ -45,11 +45,11 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
                 o.number_if("paused", (!page.has_more).then_some(paused));
             });
         }
-        let (known, fresh) = (shared.broker.workers().len(), shared.broker.count_workers());
+        let (fresh, stale) = (shared.broker.count_workers(), shared.broker.count_stale_workers());
         o.object("workers", |o| {
-            o.number("total", known);
+            o.number("total", fresh + stale);
             o.number(State::Active.name(), fresh);
-            o.number("stale", known.saturating_sub(fresh));
+            o.number("stale", stale);
         });
     });
     Ok(Reply::json(StatusCode::OK, out))
