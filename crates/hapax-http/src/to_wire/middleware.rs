@@ -31,7 +31,7 @@ fn on_the_way_in(shared: &Shared, schemas: usize) -> Vec<Station> {
     stations.extend(refuse.iter().map(|rule| ("refuse", refusal(rule))));
     stations.push((
         "schemas",
-        format!("holds arguments to the {schemas} registered schemas, by type and version"),
+        format!("holds arguments to registered schemas by type and version; there are {schemas}"),
     ));
     stations.push(("maintenance", "refuses new jobs while there is maintenance".into()));
     stations.push(("idempotency", "answers a repeated Idempotency-Key as before".into()));
