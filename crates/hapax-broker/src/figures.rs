@@ -29,6 +29,8 @@ pub struct LastHour {
     pub processed_per_minute: f64,
     /// Attempts that failed within a minute.
     pub failed_per_minute: f64,
+    /// Jobs that became available within a minute.
+    pub enqueued_per_minute: f64,
     /// Jobs that were completed.
     pub completed: u64,
     /// Attempts that failed.

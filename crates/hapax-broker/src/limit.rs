@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hapax_core::QueueName;
-use hapax_core::limit::{LimitKey, Memory, Ruling};
+use hapax_core::limit::{LimitKey, Memory, Pace, Ruling};
 use hapax_store::record::limit as record;
 use hapax_store::{Entry, LimitFacts, LimitPage, LimitQuery, limit};
 
@@ -41,6 +41,12 @@ impl Broker {
         concurrency: Option<u32>,
     ) -> Result<(), Error> {
         let configure = move |memory: &mut Memory| memory.configure(concurrency);
+        self.edit_limit(&LimitKey::of_queue(queue), configure).await.map(drop)
+    }
+
+    /// Says how many jobs of a queue may start in a while, beside its other limits.
+    pub async fn limit_queue_rate(&self, queue: &QueueName, rate: Option<Pace>) -> Result<(), Error> {
+        let configure = move |memory: &mut Memory| memory.configure_rate(rate);
         self.edit_limit(&LimitKey::of_queue(queue), configure).await.map(drop)
     }
 
@@ -100,6 +106,26 @@ mod tests {
         assert_eq!(figures().await, Some((Some(2), true)));
         pass(Duration::from_hours(1)).await;
         assert_eq!(figures().await, Some((Some(5), false)));
+        rig.broker.limit_queue_concurrency(&mail, None).await.unwrap();
+        assert_eq!(figures().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_rate_of_a_queue_stands_beside_its_other_limits_and_outlasts_what_was_decided_for_a_while() {
+        let rig = rig();
+        let mail = queue("mail");
+        let pace = |limit| Pace::new(limit, Duration::from_secs(1), Window::Sliding).ok();
+        let end = Some(rig.broker.now() + Duration::from_hours(1));
+        let ruling = Ruling { limits: Limits { rate: pace(1), ..Limits::default() }, expires_at: end };
+        let figures = async || rig.broker.queue_limit(&mail).await.unwrap();
+        rig.broker.limit_queue_concurrency(&mail, Some(5)).await.unwrap();
+        rig.broker.decide_limit(LimitKey::of_queue(&mail), Some(ruling)).await.unwrap();
+        rig.broker.limit_queue_rate(&mail, pace(9)).await.unwrap();
+        let limits = Limits { concurrency: Some(5), rate: pace(9), throttle: None };
+        assert_eq!(figures().await, Some(Ruling { limits, expires_at: None }));
+        rig.broker.limit_queue_rate(&mail, None).await.unwrap();
+        let limits = Limits { rate: None, ..limits };
+        assert_eq!(figures().await, Some(Ruling { limits, expires_at: None }));
         rig.broker.limit_queue_concurrency(&mail, None).await.unwrap();
         assert_eq!(figures().await, None);
     }

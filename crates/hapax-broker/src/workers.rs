@@ -146,6 +146,14 @@ impl Broker {
         workers.values().filter(|worker| worker.standing(now) != Standing::Stale).count()
     }
 
+    /// How many workers there are that are stale and not forgotten.
+    pub fn count_stale_workers(&self) -> usize {
+        let now = self.now();
+        let is_meant =
+            |worker: &&Worker| !is_forgotten(worker, now) && worker.standing(now) == Standing::Stale;
+        self.shared.workers.lock().values().filter(is_meant).count()
+    }
+
     /// The worker of that name.
     pub fn worker(&self, id: &WorkerId) -> Option<Worker> {
         let now = self.now();

@@ -64,14 +64,14 @@ pub(crate) use fault::Fault;
 pub(crate) use given::Given;
 pub(crate) use intake::Intake;
 pub(crate) use job_key::job_key;
-pub(crate) use listening::{Listening, listening, no_choice_yet, watching};
+pub(crate) use listening::{Listening, listening, no_choice_yet, overview, watching};
 pub(crate) use maintenance::{MaintenanceWish, maintenance};
 pub(crate) use operator_page::{
-    HistoryWish, Numbered, Wanted, history, numbered, operators_jobs, operators_letters,
+    HistoryWish, Numbered, Wanted, history, numbered, operators_jobs, operators_letters, queue_meant,
 };
 pub(crate) use page::{
-    LetterWish, Listing, cron_page, dead_letters, events, held_keys, holders, job_history, named_page,
-    numbered_page, patience, queues, workflows,
+    LetterWish, Listing, cron_page, dead_letters, events, held_keys, holders, job_history, limits_page,
+    named_page, numbered_page, patience, queues, workflows,
 };
 pub(crate) use place::Place;
 pub(crate) use pool::pool;

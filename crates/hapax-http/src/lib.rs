@@ -13,6 +13,7 @@ mod server;
 mod answer;
 mod auth;
 mod body;
+mod brief;
 mod call;
 mod compat;
 mod connection;

@@ -63,6 +63,12 @@ pub(crate) const STREAM_HEARTBEAT: Duration = Duration::from_secs(15);
 pub(crate) const WATCH_LOOK: Duration = Duration::from_secs(1);
 /// What a look at a job counts for among the turns of all streams.
 pub(crate) const WATCH_LOOK_COST: Duration = Duration::from_micros(20);
+/// How often dashboards are told the figures of everything.
+pub(crate) const FIGURES_INTERVAL: Duration = Duration::from_secs(3);
+/// Most queues among those figures.
+pub(crate) const FIGURES_QUEUES_MAX: usize = 100;
+/// Most workers among them.
+pub(crate) const FIGURES_WORKERS_MAX: usize = 100;
 /// After how long clients are asked to come back when a stream breaks (Real-Time 2.3).
 pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(3);
 /// How long clients of streams have to take the last words when the server stops (Real-Time 5.1).

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::auth::Auth;
 use crate::body::Budget;
 use crate::limits::{BODY_BUDGET_BYTES, LARGE_BODIES_MAX};
-use crate::live::Streams;
+use crate::live::{Figures, Streams};
 use crate::metrics::RouteMeter;
 use crate::pools::Dispatches;
 use crate::request_id::Minter;
@@ -34,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) body_budget: Budget,
     pub(crate) large_bodies: Semaphore,
     pub(crate) streams: Arc<Streams>,
+    pub(crate) figures: Figures,
     /// The description of all routes, once they are put together.
     pub(crate) reference: OnceLock<Bytes>,
     pub(crate) conformance: bool,
@@ -53,6 +54,7 @@ impl Shared {
             metrics,
             auth: Auth::new(keys),
             streams: Arc::new(Streams::new(limits.streams)),
+            figures: Figures::default(),
             entrance: Arc::new(if conformance { entrance.for_the_suite() } else { entrance }),
             tenants: Tenants::default(),
             dispatches: Dispatches::default(),

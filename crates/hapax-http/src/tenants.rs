@@ -1,9 +1,9 @@
 //! How many jobs of each tenant this server has seen, since it started.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hapax_core::{Job, State, TenantId};
+use hapax_core::{Job, State, TenantId, Timestamp};
 
 /// Most tenants that are counted; the jobs of further ones are not.
 const TENANTS_MAX: usize = 10_000;
@@ -35,25 +35,47 @@ impl Deed {
 
 /// The counts of all tenants. Jobs that belong to nobody cost a look at their metadata.
 #[derive(Debug, Default)]
-pub(crate) struct Tenants(Mutex<HashMap<TenantId, Counts>>);
+pub(crate) struct Tenants(Mutex<HashMap<TenantId, Seen>>);
 
 /// How often each thing happened, in the order of [`Deed::ALL`].
 pub(crate) type Counts = [u64; Deed::ALL.len()];
+
+/// What this server has seen of a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) counts: Counts,
+    /// When the oldest of its jobs was made that came by.
+    pub(crate) since: Timestamp,
+}
 
 impl Tenants {
     /// Counts something that happened to a job.
     pub(crate) fn count(&self, job: &Job, deed: Deed) {
         let Some(tenant) = TenantId::of(&job.spec.meta) else { return };
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.len() >= TENANTS_MAX && !counts.contains_key(&tenant) {
+        let mut tenants = self.tenants();
+        if tenants.len() >= TENANTS_MAX && !tenants.contains_key(&tenant) {
             return;
         }
-        counts.entry(tenant).or_default()[deed as usize] += 1;
+        let unseen = Seen { counts: Counts::default(), since: job.created_at };
+        let seen = tenants.entry(tenant).or_insert(unseen);
+        seen.counts[deed as usize] += 1;
+        seen.since = seen.since.min(job.created_at);
     }
 
-    /// What was counted for a tenant.
-    pub(crate) fn of(&self, tenant: &TenantId) -> Counts {
-        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.get(tenant).copied().unwrap_or_default()
+    /// What was seen of a tenant, if anything was.
+    pub(crate) fn of(&self, tenant: &TenantId) -> Option<Seen> {
+        self.tenants().get(tenant).copied()
+    }
+
+    /// Those that come after so many by name, at most so many; and how many there are.
+    pub(crate) fn page(&self, skipped: usize, most: usize) -> (Vec<(TenantId, Seen)>, usize) {
+        let mut all: Vec<_> = self.tenants().iter().map(|(tenant, seen)| (tenant.clone(), *seen)).collect();
+        all.sort_by(|(one, _), (another, _)| one.as_str().cmp(another.as_str()));
+        let total = all.len();
+        (all.into_iter().skip(skipped).take(most).collect(), total)
+    }
+
+    fn tenants(&self) -> MutexGuard<'_, HashMap<TenantId, Seen>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

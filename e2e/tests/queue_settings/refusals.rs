@@ -32,7 +32,7 @@ fn wrong() -> Vec<(Value, u16, &'static str, &'static str)> {
         (json!({"default_retry": {"max_attempt": 5}}), 422, "default_retry.max_attempt", "max_attempts"),
         (json!({"share": "fairly"}), 400, "share", "line, fair"),
         (json!({"concurrency": -3}), 400, "concurrency", "0"),
-        (json!({"rate_limit": {"limit": 3}}), 422, "rate_limit", "rate limits"),
+        (json!({"rate_limit": {"limit": 3}}), 400, "rate_limit.period", "PT1M"),
     ]
 }
 

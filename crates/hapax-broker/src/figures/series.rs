@@ -119,6 +119,7 @@ impl Series {
         LastHour {
             processed_per_minute: per_minute(Bucket::processed),
             failed_per_minute: per_minute(|bucket| bucket.failed),
+            enqueued_per_minute: per_minute(|bucket| bucket.enqueued),
             completed: hour.completions(),
             failed: hour.failed,
             wait_p50: hour.waited.percentile(50),

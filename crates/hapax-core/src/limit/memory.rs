@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Limits, Starts};
+use super::{Limits, Pace, Starts};
 use crate::Timestamp;
 
 /// For how long a worker can close a key.
@@ -71,6 +71,14 @@ impl Memory {
             ruling.limits.concurrency = None;
         }
         self.ruling = self.ruling.filter(|ruling| !ruling.limits.is_empty());
+    }
+
+    /// The configuration of a queue says how many may start in a while, from now on. What was decided until some moment is
+    /// over: a figure that is to stay cannot stand in it.
+    pub fn configure_rate(&mut self, rate: Option<Pace>) {
+        let lasting = self.ruling.filter(|ruling| ruling.expires_at.is_none());
+        let limits = Limits { rate, ..lasting.map(|ruling| ruling.limits).unwrap_or_default() };
+        self.ruling = Some(Ruling { limits, expires_at: None }).filter(|_| !limits.is_empty());
     }
 
     /// A job with these limits starts.

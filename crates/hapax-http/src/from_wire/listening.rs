@@ -57,6 +57,15 @@ pub(crate) fn watching(uri: &Uri, headers: Option<&HeaderMap>) -> Result<Option<
     })
 }
 
+/// Reads what comes with the wish to be told of everything that a dashboard shows; the same name.
+pub(crate) fn overview(uri: &Uri, headers: Option<&HeaderMap>) -> Result<Option<String>, Fault> {
+    read_open_query(uri, |query| {
+        expect_no_choice(query, "chooses nothing here; GET /ojs/v1/events/stream has such a filter")?;
+        let first = query.get("last_event_id");
+        Ok(last_event_id(query, headers).or(first).map(str::to_owned))
+    })
+}
+
 /// Refuses what a client would have to say in a message.
 pub(crate) fn no_choice_yet(uri: &Uri) -> Result<(), Fault> {
     const INSTEAD: &str = "does nothing here; say it in a message with the action subscribe";

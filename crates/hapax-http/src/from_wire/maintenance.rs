@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hapax_core::json::Node;
 
-use super::span::iso;
+use super::span::iso_or_brief;
 use super::{Fault, Given};
 
 /// Longest reason, in characters.
@@ -24,16 +24,23 @@ pub(crate) enum MaintenanceWish {
     Off,
 }
 
-/// Reads `{enabled, reason, estimated_duration}`.
+/// Reads `{enabled, reason, estimated_duration}`. The official admin UI says `duration` in place of the last.
 pub(crate) fn maintenance(body: &Node<'_>) -> Result<MaintenanceWish, Fault> {
     let body = Given::body(body)?;
-    body.expect_only(&["enabled", "reason", "estimated_duration"])?;
+    body.expect_only(&["enabled", "reason", "estimated_duration", "duration"])?;
     let reason = body.member("reason").map(reason).transpose()?;
-    let estimate = body.member("estimated_duration").map(iso).transpose()?;
+    let estimated = body.member("estimated_duration").map(iso_or_brief).transpose()?;
+    let duration = body.member("duration").map(iso_or_brief).transpose()?;
+    if let (Some(given), Some(estimated)) = (body.member("duration"), estimated)
+        && duration != Some(estimated)
+    {
+        return Err(Fault::new(given.place, "contradicts estimated_duration; send one of the two"));
+    }
+    let estimate = estimated.or(duration);
     if body.required("enabled", "true or false")?.flag()? {
         return Ok(MaintenanceWish::On { reason, estimate });
     }
-    for name in ["reason", "estimated_duration"] {
+    for name in ["reason", "estimated_duration", "duration"] {
         if let Some(given) = body.member(name) {
             return Err(Fault::new(given.place, "goes with enabled: true"));
         }

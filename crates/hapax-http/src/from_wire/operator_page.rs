@@ -50,6 +50,11 @@ pub(crate) fn numbered(uri: &Uri) -> Result<Numbered, Fault> {
     read_query(uri, Numbered::of)
 }
 
+/// The queue of which alone something is to be told.
+pub(crate) fn queue_meant(uri: &Uri) -> Result<Option<QueueName>, Fault> {
+    read_query(uri, Query::queue)
+}
+
 /// Jobs that an operator wants to see.
 #[derive(Debug)]
 pub(crate) struct Wanted<P> {

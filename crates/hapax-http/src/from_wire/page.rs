@@ -24,6 +24,8 @@ pub(crate) const HOLDERS_DEFAULT: usize = 100;
 pub(crate) const OFFSET_MAX: usize = 1_000_000;
 /// The same for recurring jobs, whose list is short: what is left out of it is read.
 pub(crate) const CRON_OFFSET_MAX: usize = 10_000;
+/// The same for rate limits: each that is left out is looked at like those that are shown.
+pub(crate) const LIMITS_OFFSET_MAX: usize = 1000;
 /// Seconds that somebody waits for the end of a job unless the query says (Results 8.2).
 pub(crate) const RESULT_WAIT_DEFAULT: usize = 30;
 /// Most seconds of that.
@@ -87,6 +89,19 @@ pub(crate) fn cron_page(uri: &Uri) -> Result<(Option<Box<str>>, Listing), Fault>
         let cursor = expect_one_beginning(query, listing)?;
         if listing.offset > CRON_OFFSET_MAX {
             let problem = format_args!("may leave out at most {CRON_OFFSET_MAX} items; go on by cursor");
+            return Err(fault(beginning(query), problem));
+        }
+        Ok((cursor.map(Box::from), listing))
+    })
+}
+
+/// Which part of the rate limits to show: after a key, or after so many.
+pub(crate) fn limits_page(uri: &Uri) -> Result<(Option<Box<str>>, Listing), Fault> {
+    read_query(uri, |query| {
+        let listing = listing(query)?;
+        let cursor = expect_one_beginning(query, listing)?;
+        if listing.offset > LIMITS_OFFSET_MAX {
+            let problem = format_args!("may leave out at most {LIMITS_OFFSET_MAX} items; go on by cursor");
             return Err(fault(beginning(query), problem));
         }
         Ok((cursor.map(Box::from), listing))

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use hapax_core::json::Node;
+use hapax_core::limit::Pace;
 use hapax_core::{JobType, KeptFor, Overflow, QueueName, QueueSettings, State};
 use hapax_wire::error::Code;
 
-use super::rate_limit::{concurrency, share};
+use super::rate_limit::{concurrency, rate, share};
 use super::retry::{self, RetryChange, choice};
 use super::{Fault, Given, Place, span};
 
@@ -17,6 +18,7 @@ pub(crate) const TYPES_MAX: usize = 100;
 const KNOWN: &[&str] = &[
     "backpressure",
     "concurrency",
+    "rate_limit",
     "max_size",
     "max_depth",
     "overflow_policy",
@@ -56,7 +58,6 @@ const INSIDE: &[(&str, &[(&str, &str)])] = &[
 /// Settings of other servers that this one does not have.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("max_size_bytes", "a bound on the bytes of a queue"),
-    ("rate_limit", "rate limits here; they are set at /ojs/v1/admin/queues/{name}/rate-limit"),
     ("dead_letter_queue", "queues for dead letters; they are listed under /ojs/v1/dead-letter"),
     ("dead_letter_max_size", "a bound on dead letters"),
     ("dead_letter_ttl", "a time for dead letters of their own; set retention.discarded"),
@@ -70,6 +71,8 @@ pub(crate) struct SettingsChange {
     retry: Option<RetryChange>,
     /// How many jobs of the queue may run at a time; nothing for no limit, or if it does not say.
     pub(crate) concurrency: Option<u32>,
+    /// How many of them may start in a while; nothing for no limit, or if it does not say.
+    pub(crate) rate: Option<Pace>,
     mentioned: Vec<&'static str>,
 }
 
@@ -130,7 +133,8 @@ fn read(given: &Given<'_, '_>) -> Result<SettingsChange, Fault> {
     };
     let retry = given.member("default_retry").map(retry::change).transpose()?;
     let concurrency = given.member("concurrency").map(|given| concurrency(&given)).transpose()?;
-    Ok(SettingsChange { given: settings, retry, concurrency, mentioned: mentioned(given) })
+    let rate = given.member("rate_limit").map(|given| rate(&given)).transpose()?;
+    Ok(SettingsChange { given: settings, retry, concurrency, rate, mentioned: mentioned(given) })
 }
 
 /// The same thing under the names of several documents.
@@ -178,7 +182,7 @@ fn retention(given: &Given<'_, '_>) -> Result<KeptFor, Fault> {
     given.expect_object("an object with completed, cancelled or discarded")?;
     given.expect_only(&[State::Completed.name(), State::Cancelled.name(), State::Discarded.name()])?;
     let kept = |state: State| -> Result<Option<Duration>, Fault> {
-        given.member(state.name()).map(span::iso).transpose()
+        given.member(state.name()).map(span::iso_or_brief).transpose()
     };
     Ok(KeptFor {
         completed: kept(State::Completed)?,
@@ -231,6 +235,11 @@ impl SettingsChange {
     /// Whether it says how many jobs of the queue may run at a time.
     pub(crate) fn mentions_concurrency(&self) -> bool {
         self.mentioned.contains(&"concurrency")
+    }
+
+    /// Whether it says how many of them may start in a while.
+    pub(crate) fn mentions_rate(&self) -> bool {
+        self.mentioned.contains(&"rate_limit")
     }
 
     /// The settings after the change. What it says may not go with what was said before.

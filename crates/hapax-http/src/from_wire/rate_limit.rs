@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hapax_core::json::Node;
 use hapax_core::limit::{CONCURRENCY_MAX, LimitKey, Limits, OnLimit, Pace, RateLimit, Ruling, Share, Window};
-use hapax_core::{QueueName, Timestamp, parse_iso8601};
+use hapax_core::{QueueName, Timestamp};
 
 use super::retry::choice;
 use super::{Fault, Given, Place, span};
@@ -12,6 +12,8 @@ use super::{Fault, Given, Place, span};
 const MEMBERS: &[&str] =
     &["key", "concurrency", "rate", "period", "throttle", "max_per_second", "on_limit", "share"];
 const RULING: &[&str] = &["concurrency", "rate", "throttle", "expires_at"];
+/// What the official admin UI sends in place of the figures: one of them, flat.
+const FLAT_RULING: &[&str] = &["limit", "period", "expires_at"];
 const PACE: &[&str] = &["limit", "period"];
 
 /// Words for periods, as one of the official cases has them.
@@ -56,13 +58,33 @@ pub(super) fn share(given: Given<'_, '_>) -> Result<Share, Fault> {
 /// Reads what an operator decides about a key.
 pub(crate) fn ruling(body: &Node<'_>, now: Timestamp) -> Result<Ruling, Fault> {
     let given = Given::body(body)?;
-    given.expect_only(RULING)?;
-    let limits = figures(&given)?;
+    let limits = if given.member("limit").is_some() {
+        given.expect_only(FLAT_RULING)?;
+        flat(&given)?
+    } else {
+        given.expect_only(RULING)?;
+        figures(&given)?
+    };
     if limits.is_empty() {
         return Err(Fault::new(given.place, "must have at least one of concurrency, rate and throttle"));
     }
     let expires_at = given.member("expires_at").map(|given| expiry(given, now)).transpose()?;
     Ok(Ruling { limits, expires_at })
+}
+
+/// Reads `{limit, period}`: so many in a period; without one, as `GET` shows a limit that has none, so many at a time.
+fn flat(given: &Given<'_, '_>) -> Result<Limits, Fault> {
+    let limit = given.required("limit", "a number of jobs")?;
+    let Some(period) = given.member("period") else {
+        return Ok(Limits { concurrency: Some(concurrency(&limit)?), ..Limits::default() });
+    };
+    let rate = pace(&limit, &limit, self::period(&period)?, Window::Sliding)?;
+    Ok(Limits { rate: Some(rate), ..Limits::default() })
+}
+
+/// How many jobs may start in a while, as the settings of a queue say it.
+pub(super) fn rate(given: &Given<'_, '_>) -> Result<Pace, Fault> {
+    pace_of(given, Window::Sliding)
 }
 
 fn expiry(given: Given<'_, '_>, now: Timestamp) -> Result<Timestamp, Fault> {
@@ -123,6 +145,8 @@ fn pace(
 
 fn period(given: &Given<'_, '_>) -> Result<Duration, Fault> {
     let text = given.text("an ISO 8601 duration such as PT1M")?;
-    let word = WORDS.iter().find(|(word, _)| *word == text).map(|(_, period)| *period);
-    word.map_or_else(|| parse_iso8601(text), Ok).map_err(|error| Fault::new(given.place, error))
+    match WORDS.iter().find(|(word, _)| *word == text) {
+        Some((_, period)) => Ok(*period),
+        None => span::iso_or_brief(*given),
+    }
 }

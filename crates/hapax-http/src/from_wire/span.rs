@@ -15,6 +15,12 @@ pub(super) fn iso(given: Given<'_, '_>) -> Result<Duration, Fault> {
     parse_iso8601(text).map_err(|error| Fault::new(given.place, error))
 }
 
+/// The same, or in short such as `15m`, as the official admin UI sends it.
+pub(super) fn iso_or_brief(given: Given<'_, '_>) -> Result<Duration, Fault> {
+    let text = given.text("an ISO 8601 duration such as PT30S")?;
+    crate::brief::read(text).map_or_else(|| iso(given), Ok)
+}
+
 /// Whole milliseconds.
 pub(super) fn millis(given: Given<'_, '_>, least: i64) -> Result<Duration, Fault> {
     let number = given.integer(least, SECONDS_MAX * 1000)?;

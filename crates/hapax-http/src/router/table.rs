@@ -6,8 +6,9 @@ use hapax_wire::error::ERRORS_PATH;
 
 use super::Routes;
 use crate::routes::{
-    admin, agents, cron, dead_letter, events, health, job_keys, jobs, manifest, metrics, pools, queues,
-    rate_limits, reference, schemas, socket, tenants, unique, webhooks, workers, workflows,
+    admin, agents, cron, dead_letter, events, health, job_keys, jobs, manifest, metrics, middleware, pools,
+    queues, rate_limits, reference, scheduling, schemas, socket, tenants, unique, webhooks, workers,
+    workflows,
 };
 use crate::shared::{BodyRule, Shared};
 use crate::tenancy::Tenancy;
@@ -134,6 +135,7 @@ fn limits(routes: Routes) -> Routes {
         .get("/ojs/v1/rate-limits/{key}", All, rate_limits::show)
         .put("/ojs/v1/rate-limits/{key}", Job, All, rate_limits::decide)
         .delete("/ojs/v1/rate-limits/{key}", All, rate_limits::undo)
+        .delete("/ojs/v1/rate-limits/{key}/override", All, rate_limits::undo)
         .get("/ojs/v1/admin/queues/{name}/rate-limit", All, rate_limits::show_queue)
         .put("/ojs/v1/admin/queues/{name}/rate-limit", Job, All, rate_limits::decide_queue)
         .delete("/ojs/v1/admin/queues/{name}/rate-limit", All, rate_limits::undo_queue)
@@ -164,6 +166,7 @@ fn events(routes: Routes) -> Routes {
         .get_with("/ojs/v1/events", All, events::list)
         .lasting("/ojs/v1/events/stream", All, events::stream)
         .lasting("/ojs/v1/ws", All, socket::open)
+        .lasting("/ojs/v1/admin/stats/stream", All, admin::stats::stream)
         .lasting("/ojs/v1/jobs/{id}/events", OwnJob, jobs::events::run)
         .lasting("/ojs/v1/jobs/{id}/progress/stream", OwnJob, jobs::watch::progress)
         .lasting("/ojs/v1/jobs/{id}/result/stream", OwnJob, jobs::watch::result)
@@ -192,7 +195,7 @@ fn operators(routes: Routes) -> Routes {
         .delete("/ojs/v1/admin/workers/{id}", All, admin::workers::remove)
         .post("/ojs/v1/admin/workers/{id}/quiet", Unused, All, admin::workers::quiet)
         .post("/ojs/v1/admin/workers/{id}/terminate", Unused, All, admin::workers::terminate)
-        .get("/ojs/v1/admin/stats", All, admin::stats::show)
+        .get_with("/ojs/v1/admin/stats", All, admin::stats::show)
         .get_with("/ojs/v1/admin/stats/history", All, admin::stats::history)
         .get_with("/ojs/v1/admin/dead-letter", All, admin::dead_letter::list)
         .delete_with("/ojs/v1/admin/dead-letter", Job, OwnIfSaid, admin::dead_letter::purge)
@@ -201,6 +204,7 @@ fn operators(routes: Routes) -> Routes {
         .get("/ojs/v1/admin/dead-letter/{id}", OwnJob, dead_letter::show::run)
         .delete("/ojs/v1/admin/dead-letter/{id}", OwnJob, admin::dead_letter::delete)
         .post("/ojs/v1/admin/dead-letter/{id}/retry", Job, OwnJob, dead_letter::retry::run)
+        .get("/ojs/v1/middleware", All, middleware::show)
         .get("/ojs/v1/admin/system/config", All, admin::system::config)
         .get("/ojs/v1/admin/system/maintenance", All, admin::system::show_maintenance)
         .post("/ojs/v1/admin/system/maintenance", Job, All, admin::system::set_maintenance)
@@ -243,6 +247,7 @@ fn registries(routes: Routes) -> Routes {
         .delete("/ojs/v1/schemas/{name}", All, schemas::remove)
         .get("/ojs/v1/schemas/{name}/versions", All, schemas::versions)
         .delete("/ojs/v1/schemas/{name}/{version}", All, schemas::remove_version)
+        .get_with("/ojs/v1/admin/schemas", All, schemas::list_whole)
         .put("/ojs/v1/admin/schemas/{name}/{version}", Job, All, schemas::register_version)
         .get("/ojs/v1/admin/schemas/{name}", All, schemas::latest)
         .get("/ojs/v1/admin/schemas/{name}/versions", All, schemas::versions)
@@ -252,6 +257,9 @@ fn registries(routes: Routes) -> Routes {
         .put("/ojs/v1/admin/pools/{name}", Job, All, pools::put)
         .get("/ojs/v1/admin/pools/{name}", All, pools::show)
         .delete("/ojs/v1/admin/pools/{name}", All, pools::remove)
-        .get("/ojs/v1/admin/scheduling/stats", All, pools::stats)
+        .get("/ojs/v1/admin/scheduling/stats", All, scheduling::stats)
+        .get_with("/ojs/v1/admin/tenants", All, tenants::list)
+        .get("/ojs/v1/admin/tenants/{id}", All, tenants::show)
+        .get_with("/ojs/v1/admin/tenants/{id}/jobs", All, tenants::jobs)
         .get("/ojs/v1/admin/tenants/{id}/stats", All, tenants::stats)
 }

@@ -8,6 +8,7 @@ mod keys;
 mod letters;
 mod live;
 mod misspelt;
+mod official_ui;
 mod on_the_way;
 mod operators;
 mod origins;
@@ -143,7 +144,10 @@ async fn rate_limits(play: &mut Play) {
     play.act("GET", "/ojs/v1/rate-limits/{key}", "api", "").await;
     let ruling = r#"{"concurrency":0,"expires_at":"+PT1H"}"#;
     play.act("PUT", "/ojs/v1/rate-limits/{key}", "api", ruling).await;
-    play.act("GET", "/ojs/v1/rate-limits", "", "").await;
+    play.act("GET", "/ojs/v1/rate-limits?page=1&per_page=25", "", "").await;
+    play.act("PUT", "/ojs/v1/rate-limits/{key}", "api", r#"{"limit":3,"period":"1m"}"#).await;
+    play.act("DELETE", "/ojs/v1/rate-limits/{key}/override", "api", "").await;
+    play.act("PUT", "/ojs/v1/rate-limits/{key}", "api", r#"{"limit":3}"#).await;
     play.act("DELETE", "/ojs/v1/rate-limits/{key}", "api", "").await;
     play.act("GET", "/ojs/v1/rate-limits/{key}", "nobody", "").await;
     let queue = "/ojs/v1/admin/queues/{name}/rate-limit";
@@ -261,6 +265,9 @@ async fn settings_of_queues(play: &mut Play) {
     play.act("POST", "/ojs/v1/queues/{name}/drain", "small", "").await;
     play.act("POST", "/ojs/v1/jobs", "", small).await;
     play.act("GET", "/ojs/v1/queues/{name}/config", "small", "").await;
+    let from_page = r#"{"concurrency":2,"rate_limit":{"limit":9,"period":"5m"},"retention":{"completed":"24h","discarded":"7d"}}"#;
+    play.act("PUT", "/ojs/v1/admin/queues/{name}/config", "small", from_page).await;
+    play.act("GET", "/ojs/v1/admin/queues/{name}", "small", "").await;
     play.act("PUT", "/ojs/v1/queues/{name}/config", "small", r#"{"max_sise":1}"#).await;
     play.act("DELETE", ONE, "small", r#"{"strategy":"reject"}"#).await;
     play.act("DELETE", ONE, "small", r#"{"strategy":"move","target_queue":"small"}"#).await;
@@ -299,6 +306,7 @@ async fn schemas_of_arguments(play: &mut Play) {
     let schema = r#"{"uri":"urn:a:b","type":"s.two","version":"1","schema":{"minItems":1.0}}"#;
     play.act("POST", "/ojs/v1/schemas", "", schema).await;
     play.act("GET", "/ojs/v1/schemas?limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/admin/schemas", "", "").await;
     play.act("GET", "/ojs/v1/schemas/{name}", "urn%3Aa%3Ab", "").await;
     play.act("POST", "/ojs/v1/jobs", "", r#"{"type":"s.two","args":[]}"#).await;
     play.act("DELETE", "/ojs/v1/schemas/{name}", "urn%3Aa%3Ab", "").await;
@@ -315,6 +323,10 @@ async fn pools_and_tenants(play: &mut Play) {
     play.act("POST", "/ojs/v1/workers/fetch", "", r#"{"pool":"p-1"}"#).await;
     play.act("POST", "/ojs/v1/workers/fetch", "", r#"{"pool":"p-2"}"#).await;
     play.act("GET", "/ojs/v1/admin/scheduling/stats", "", "").await;
+    play.act("GET", "/ojs/v1/admin/tenants?page=1&per_page=25", "", "").await;
+    play.act("GET", "/ojs/v1/admin/tenants/{id}", "t-1", "").await;
+    play.act("GET", "/ojs/v1/admin/tenants/{id}", "t-2", "").await;
+    play.act("GET", "/ojs/v1/admin/tenants/{id}/jobs?per_page=10&state=active", "t-1", "").await;
     play.act("DELETE", "/ojs/v1/admin/pools/{name}", "p-1", "").await;
     play.act("DELETE", "/ojs/v1/admin/pools/{name}", "p-1", "").await;
     play.act("GET", "/ojs/v1/admin/tenants/{id}/stats", "t-1", "").await;

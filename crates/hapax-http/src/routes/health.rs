@@ -6,6 +6,8 @@
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
+use hapax_core::State;
+use hapax_store::{Page, QueueFacts, QueueQuery};
 use hapax_wire::writer;
 use tokio::time::timeout;
 
@@ -15,11 +17,16 @@ use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::shared::Shared;
 
+/// Most queues that are looked at to see which are paused.
+const QUEUES_LOOKED_AT_MAX: usize = 1000;
+
 /// The state of the server and of its store.
 pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     let shared = &*call.shared;
     let (latency, error) = ask_store(shared).await;
-    let mut out = Vec::with_capacity(256);
+    // A store that did not answer is not asked again.
+    let queues = if error.is_none() { queues(shared).await } else { None };
+    let mut out = Vec::with_capacity(320);
     writer::object(&mut out, |o| {
         o.text("status", if error.is_none() { "ok" } else { "degraded" });
         o.text("version", shared.version);
@@ -29,6 +36,20 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
             o.text("status", if error.is_none() { "ok" } else { "unhealthy" });
             o.number("latency_ms", latency.as_millis());
             o.text_if("error", error.as_deref());
+        });
+        // What the official admin UI shows beside the state, from what is kept anyway.
+        if let Some(page) = &queues {
+            o.object("queues", |o| {
+                o.number("total", page.total);
+                let paused = page.items.iter().filter(|facts| facts.paused).count();
+                o.number_if("paused", (!page.has_more).then_some(paused));
+            });
+        }
+        let (fresh, stale) = (shared.broker.count_workers(), shared.broker.count_stale_workers());
+        o.object("workers", |o| {
+            o.number("total", fresh + stale);
+            o.number(State::Active.name(), fresh);
+            o.number("stale", stale);
         });
     });
     Ok(Reply::json(StatusCode::OK, out))
@@ -44,6 +65,12 @@ pub(crate) async fn ready(call: Call) -> Result<Reply, Problem> {
     });
     let status = if error.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     Ok(Reply::json(status, out))
+}
+
+/// The queues, if the store tells them soon.
+async fn queues(shared: &Shared) -> Option<Page<QueueFacts>> {
+    let query = QueueQuery { after: None, offset: 0, limit: QUEUES_LOOKED_AT_MAX };
+    timeout(STORE_PROBE_TIME, shared.broker.queues(query)).await.ok()?.ok()
 }
 
 /// How long the store takes to answer, and what is wrong if it does not.

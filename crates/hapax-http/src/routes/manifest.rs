@@ -48,6 +48,12 @@ const CAPABILITIES: &[(&str, bool)] = &[
     ("timeouts", true),
     ("admin_api", true),
     ("bulk_operations", true),
+    // The official admin UI leaves out the pages of those that it does not find under its own words: recurring jobs, pools of
+    // queues, tenants, and the versions of schemas.
+    ("cron", true),
+    ("fair_scheduling", true),
+    ("multi_tenancy", true),
+    ("job_versioning", true),
 ];
 
 /// What the server has beyond the levels.
@@ -119,8 +125,8 @@ fn uniqueness(o: &mut Object<'_>) {
 }
 
 fn extensions(o: &mut Object<'_>, shared: &Shared) {
-    o.texts("official", EXTENSIONS.iter().copied());
-    o.texts("experimental", EXPERIMENTAL.iter().copied());
+    o.array("official", EXTENSIONS, |urn, out| writer::object(out, |o| extension(o, urn)));
+    o.array("experimental", EXPERIMENTAL, |urn, out| writer::object(out, |o| extension(o, urn)));
     o.object("disaster_recovery", |o| {
         // 0 is memory, 1 the disk of one machine.
         o.number("durability_level", u8::from(shared.durable));
@@ -130,4 +136,13 @@ fn extensions(o: &mut Object<'_>, shared: &Shared) {
         o.number("max_request_bytes", shared.limits.request_bytes);
         o.number("max_batch_size", hapax_broker::BATCH_MAX);
     });
+}
+
+/// An extension with its name and version, as the official admin UI reads it.
+fn extension(o: &mut Object<'_>, urn: &str) {
+    let name = urn.rsplit(':').next().unwrap_or(urn);
+    // Its page of unique jobs is shown if an extension has the name of the capability, which has more than a truth value here.
+    o.text("name", if name == "unique-jobs" { "unique_jobs" } else { name });
+    o.text("uri", urn);
+    o.text("version", "1.0");
 }

@@ -1,4 +1,4 @@
-//! Pools: queues with a rule in which order a fetch looks at them.
+//! Pools: queues with a rule in which order a fetch looks at them, and who works on them.
 
 use hapax_broker::Pool;
 use hapax_core::QueueName;
@@ -11,6 +11,7 @@ use crate::limits::POOLS_MAX;
 use crate::pools;
 use crate::problem::Problem;
 use crate::reply::Reply;
+use crate::routes::scheduling::{self, Crew};
 
 /// `PUT /ojs/v1/admin/pools/{name}`: makes a pool, or makes it anew.
 pub(crate) async fn put(call: Call) -> Result<Reply, Problem> {
@@ -42,8 +43,14 @@ pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
         .iter()
         .filter_map(|entry| Some((&*entry.key.name, pools::read(&entry.written.body)?)))
         .collect();
+    let queues = scheduling::queues_of(&call, known.iter().map(|(_, pool)| pool)).await?;
+    let (workers, now) = (call.broker().workers(), call.broker().now());
     let mut out = Vec::new();
     writer::object(&mut out, |o| {
+        // What the official admin UI shows of each.
+        o.array("pools", &known, |(name, pool), out| {
+            writer::object(out, |o| crew(o, name, pool, &Crew::of(pool, &workers, &queues, now)));
+        });
         o.array("items", &known, |(name, pool), out| writer::object(out, |o| members(o, name, pool)));
         o.number("total", page.total);
         o.object("pagination", |o| {
@@ -68,30 +75,6 @@ pub(crate) async fn remove(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::ok(out))
 }
 
-/// `GET /ojs/v1/admin/scheduling/stats`: what fetches took from pools, by this server and since it started.
-pub(crate) async fn stats(call: Call) -> Result<Reply, Problem> {
-    let all = call.shared.dispatches.all();
-    let mut out = Vec::new();
-    writer::object(&mut out, |o| {
-        o.object("stats", |o| {
-            o.number("uptime_seconds", call.shared.started.elapsed().as_secs());
-            o.array("pools", &all, |(name, dispatched), out| {
-                writer::object(out, |o| {
-                    o.text("name", name);
-                    o.number("fetches", dispatched.fetches);
-                    o.array("queues", &dispatched.jobs, |(queue, jobs), out| {
-                        writer::object(out, |o| {
-                            o.text("name", queue.as_str());
-                            o.number("dispatch_count", jobs);
-                        });
-                    });
-                });
-            });
-        });
-    });
-    Ok(Reply::ok(out))
-}
-
 /// The pool of that name.
 pub(in crate::routes) async fn named(call: &Call, name: &str) -> Result<Pool, Problem> {
     let entry = call.broker().entry(key(name)).await?.ok_or_else(|| Problem::no_resource("pool", name))?;
@@ -106,6 +89,16 @@ fn shown(name: &str, pool: &Pool) -> Vec<u8> {
     let mut out = Vec::new();
     writer::object(&mut out, |o| o.twice("pool", |o| members(o, name, pool)));
     out
+}
+
+fn crew(o: &mut Object<'_>, name: &str, pool: &Pool, crew: &Crew) {
+    o.text("id", name);
+    o.text("name", name);
+    o.text("strategy", pool.strategy.name());
+    o.texts("queues", pool.queues.iter().map(|(queue, _)| queue.as_str()));
+    o.number("workers", crew.workers);
+    o.number("concurrency", crew.concurrency);
+    o.number("active_jobs", crew.active_jobs);
 }
 
 fn members(o: &mut Object<'_>, name: &str, pool: &Pool) {

@@ -10,11 +10,12 @@ use crate::to_wire::limit;
 
 /// `GET /ojs/v1/rate-limits`: those that matter now, by key.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let (after, count) = from_wire::named_page(&call.uri)?;
+    let (after, listing) = from_wire::limits_page(&call.uri)?;
     let wrong = |_| Fault::new(Place::Member(&Place::Body, "cursor"), "is not a cursor of this list");
     let after = after.map(|text| LimitKey::parse_any(&text)).transpose().map_err(wrong)?;
-    let page = call.broker().limits(after, count).await?;
-    Ok(Reply::ok(limit::list(&page, count, call.broker().now())))
+    let is_whole = after.is_none();
+    let page = call.broker().limits(after, listing.offset + listing.limit).await?;
+    Ok(Reply::ok(limit::list(&page, listing, is_whole, call.broker().now())))
 }
 
 /// `GET /ojs/v1/rate-limits/{key}`: one of them.
@@ -34,7 +35,8 @@ pub(crate) async fn decide(call: Call) -> Result<Reply, Problem> {
     shown(&call, key).await
 }
 
-/// `DELETE /ojs/v1/rate-limits/{key}`: what its jobs say counts again.
+/// `DELETE /ojs/v1/rate-limits/{key}`, and with `/override` behind it as the official admin UI has it: what its jobs say
+/// counts again.
 pub(crate) async fn undo(call: Call) -> Result<Reply, Problem> {
     let key = key(&call)?;
     if !call.broker().decide_limit(key, None).await? {

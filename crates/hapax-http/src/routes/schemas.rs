@@ -39,6 +39,13 @@ pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::ok(schema::list(&*catalogue(&call).await?, listing)))
 }
 
+/// `GET /ojs/v1/admin/schemas`: all of them, with the schemas themselves. Only the official admin UI asks for it, and takes no
+/// second look at each.
+pub(crate) async fn list_whole(call: Call) -> Result<Reply, Problem> {
+    let listing = from_wire::numbered_page(&call.uri)?;
+    Ok(Reply::ok(schema::list_whole(&*catalogue(&call).await?, listing)))
+}
+
 /// `GET /ojs/v1/schemas/{uri}`: one of them; with a type in place of the URI, the latest of the type.
 pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     let catalogue = catalogue(&call).await?;

@@ -1,27 +1,56 @@
-//! `GET /ojs/v1/admin/tenants/{id}/stats`: what this server did with a tenant's jobs since it started.
+//! Tenants: those of which this server has seen jobs, what it did with them, and their jobs that are stored.
 
-use hapax_core::TenantId;
-use hapax_wire::writer;
+use hapax_core::{JobFilter, TenantId};
+use hapax_store::JobQuery;
 
 use crate::call::Call;
+use crate::from_wire::{self, Wanted};
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::tenants::Deed;
+use crate::routes::admin;
+use crate::to_wire::tenant;
 
+/// Most jobs of a tenant that are counted by where they stand: nothing keeps count of them.
+const COUNTED_MAX: usize = 1000;
+
+/// `GET /ojs/v1/admin/tenants`: those of which this server has seen jobs since it started, by name.
+pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
+    let numbered = from_wire::numbered(&call.uri)?;
+    let (tenants, total) = call.shared.tenants.page(numbered.skipped(), numbered.per_page);
+    Ok(Reply::ok(tenant::list(&tenants, numbered, total)))
+}
+
+/// `GET /ojs/v1/admin/tenants/{id}`: one of them, or one that has jobs.
+pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
+    let tenant = named(&call)?;
+    let seen = call.shared.tenants.of(&tenant);
+    let filter = JobFilter::default().kept_to(&tenant);
+    let page = call.broker().jobs(JobQuery::of(filter, COUNTED_MAX)).await?;
+    if seen.is_none() && page.jobs.is_empty() && page.next.is_none() {
+        return Err(unknown(&call));
+    }
+    Ok(Reply::ok(tenant::one(&tenant, seen, &page)))
+}
+
+/// `GET /ojs/v1/admin/tenants/{id}/jobs`: its jobs, in the form of all lists for operators.
+pub(crate) async fn jobs(call: Call) -> Result<Reply, Problem> {
+    let tenant = named(&call)?;
+    let wanted = from_wire::operators_jobs(&call.uri, call.broker().now())?;
+    let filter = wanted.filter.kept_to(&tenant);
+    admin::jobs::page(&call, Wanted { filter, ..wanted }).await
+}
+
+/// `GET /ojs/v1/admin/tenants/{id}/stats`: what this server did with its jobs since it started.
 pub(crate) async fn stats(call: Call) -> Result<Reply, Problem> {
-    let tenant = TenantId::parse(&call.parameter);
-    let tenant = tenant.ok_or_else(|| Problem::no_resource("tenant", &call.parameter))?;
-    let counts = call.shared.tenants.of(&tenant);
-    let mut out = Vec::new();
-    writer::object(&mut out, |o| {
-        o.text("tenant_id", tenant.as_str());
-        o.number("total_jobs", counts[Deed::Enqueued as usize]);
-        o.object("jobs", |o| {
-            for (deed, count) in Deed::ALL.into_iter().zip(counts) {
-                o.number(deed.name(), count);
-            }
-        });
-        o.number("uptime_seconds", call.shared.started.elapsed().as_secs());
-    });
-    Ok(Reply::ok(out))
+    let tenant = named(&call)?;
+    let counts = call.shared.tenants.of(&tenant).map(|seen| seen.counts).unwrap_or_default();
+    Ok(Reply::ok(tenant::stats(&tenant, counts, call.shared.started.elapsed())))
+}
+
+fn named(call: &Call) -> Result<TenantId, Problem> {
+    TenantId::parse(&call.parameter).ok_or_else(|| unknown(call))
+}
+
+fn unknown(call: &Call) -> Problem {
+    Problem::no_resource("tenant", &call.parameter)
 }

@@ -5,7 +5,7 @@ use hapax_core::Timestamp;
 use hapax_wire::writer::{self, Object};
 
 /// Digits behind the point: a rate is not known more exactly.
-struct Rounded(f64);
+pub(super) struct Rounded(pub(super) f64);
 
 impl std::fmt::Display for Rounded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -6,6 +6,9 @@ use hapax_store::{LimitFacts, LimitPage};
 use hapax_wire::rate_limit;
 use hapax_wire::writer::{self, Object};
 
+use crate::brief;
+use crate::from_wire::Listing;
+
 /// One limit.
 pub(crate) fn one(facts: &LimitFacts, now: Timestamp) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
@@ -13,13 +16,18 @@ pub(crate) fn one(facts: &LimitFacts, now: Timestamp) -> Vec<u8> {
     out
 }
 
-/// Limits by key.
-pub(crate) fn list(page: &LimitPage, limit: usize, now: Timestamp) -> Vec<u8> {
+/// Limits by key, of which those before the page are left out. How many there are is known where the list ends, unless it
+/// began at a cursor.
+pub(crate) fn list(page: &LimitPage, listing: Listing, is_whole: bool, now: Timestamp) -> Vec<u8> {
     let LimitPage { limits, has_more } = page;
-    let mut out = Vec::with_capacity(128 + 384 * limits.len());
+    let Listing { limit, offset } = listing;
+    let shown = limits.get(offset..).unwrap_or_default();
+    let mut out = Vec::with_capacity(128 + 384 * shown.len());
     writer::object(&mut out, |o| {
-        o.array("items", limits, |facts, out| writer::object(out, |o| members(o, facts, now)));
+        o.array("items", shown, |facts, out| writer::object(out, |o| members(o, facts, now)));
         o.object("pagination", |o| {
+            o.number_if("total", (is_whole && !has_more).then_some(limits.len()));
+            o.number("page", offset / limit + 1);
             o.number("per_page", limit);
             o.number("limit", limit);
             o.flag("has_more", *has_more);
@@ -28,6 +36,15 @@ pub(crate) fn list(page: &LimitPage, limit: usize, now: Timestamp) -> Vec<u8> {
         });
     });
     out
+}
+
+/// The figures of a queue among its settings. How they are written is for the official admin UI, which offers some periods for
+/// choice; sent back, they mean the same.
+pub(crate) fn of_settings(o: &mut Object<'_>, limits: Limits) {
+    o.number_if("concurrency", limits.concurrency);
+    if let Some(pace) = limits.rate {
+        o.object("rate_limit", |o| flat(o, Limits { rate: Some(pace), ..Limits::default() }));
+    }
 }
 
 /// What was decided about a queue.
@@ -49,11 +66,15 @@ fn members(o: &mut Object<'_>, facts: &LimitFacts, now: Timestamp) {
     let own = newest.as_ref().map(|newest| newest.limits).unwrap_or_default();
     o.text("key", key.as_str());
     figures(o, memory, memory.in_force(own, now), *active, now);
+    flat(o, memory.in_force(own, now));
+    o.number(State::Active.name(), active);
+    o.number("waiting", available);
     o.number("active_count", active);
     o.number("waiting_count", available);
     o.moment_if("closed_until", memory.closed_until.filter(|until| *until > now));
     if let Some(Ruling { limits, expires_at }) = memory.decided(now) {
         o.object("override", |o| {
+            flat(o, limits);
             rate_limit::figures(o, limits);
             o.moment_if("expires_at", expires_at);
         });
@@ -66,6 +87,19 @@ fn members(o: &mut Object<'_>, facts: &LimitFacts, now: Timestamp) {
     if let Some(closed) = closed {
         o.text("closed_by", closed.strategy.name());
         o.moment_if("opens_at", closed.until);
+    }
+}
+
+/// The first figure that there is, flat: the official admin UI knows one for each limit, and sends it back in this form. One
+/// without a period is how many may run at a time.
+fn flat(o: &mut Object<'_>, limits: Limits) {
+    let Limits { concurrency, rate, throttle } = limits;
+    match rate.or(throttle) {
+        Some(pace) => {
+            o.number("limit", pace.limit());
+            o.plain("period", brief::written(pace.period()));
+        }
+        None => o.number_if("limit", concurrency),
     }
 }
 

@@ -36,6 +36,10 @@ pub(crate) fn state(maintenance: Option<&Maintenance>) -> Vec<u8> {
         if let Some(maintenance) = maintenance {
             members(o, maintenance);
         }
+        // The words of the official admin UI for the same.
+        o.flag("enabled", maintenance.is_some());
+        o.moment_if("started_at", maintenance.map(|maintenance| maintenance.since));
+        o.moment_if("ends_at", maintenance.and_then(Maintenance::estimated_end));
     });
     out
 }

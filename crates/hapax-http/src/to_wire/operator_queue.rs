@@ -1,25 +1,30 @@
 //! Queues, as operators see them.
 
 use hapax_broker::LastHour;
+use hapax_core::limit::Limits;
 use hapax_core::{KeptFor, QueueSettings, Retention, Timestamp};
 use hapax_store::QueueFacts;
 use hapax_wire::writer::{self, Object};
 
 use super::queue::{counts, status};
-use super::{figures, queue_settings};
+use super::{figures, limit, queue_settings};
 
 /// One queue of a list.
 pub(crate) fn item(out: &mut Vec<u8>, facts: &QueueFacts, hour: &LastHour) {
     writer::object(out, |o| members(o, facts, hour));
 }
 
+/// What was decided about a queue: about it alone, and what is in force.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) own: QueueSettings,
+    pub(crate) in_force: QueueSettings,
+    pub(crate) limits: Limits,
+}
+
 /// One queue alone, with its settings; those that nobody decided about are the server's.
-pub(crate) fn one(
-    facts: &QueueFacts,
-    hour: &LastHour,
-    settings: QueueSettings,
-    usual: &Retention,
-) -> Vec<u8> {
+pub(crate) fn one(facts: &QueueFacts, hour: &LastHour, decided: Decided, usual: &Retention) -> Vec<u8> {
+    let Decided { own: settings, in_force, limits } = decided;
     let KeptFor { completed, cancelled, discarded } = settings.retention;
     let retention = KeptFor {
         completed: completed.or(Some(usual.completed)),
@@ -30,9 +35,31 @@ pub(crate) fn one(
     let mut out = Vec::with_capacity(1024);
     writer::object(&mut out, |o| {
         members(o, facts, hour);
-        o.object("configuration", |o| queue_settings::members(o, &settings));
+        o.object("configuration", |o| {
+            limit::of_settings(o, limits);
+            o.object("backpressure", |o| pressure(o, facts, &settings, &in_force));
+            queue_settings::others(o, &settings);
+        });
     });
     out
+}
+
+/// How far the queue is filled up. The members behind those of the settings are what the official admin UI shows.
+fn pressure(o: &mut Object<'_>, facts: &QueueFacts, own: &QueueSettings, in_force: &QueueSettings) {
+    let (bound, depth) = (in_force.bound(), facts.counts.waiting());
+    queue_settings::pressure(
+        o,
+        &QueueSettings { overflow: bound.map(|bound| bound.overflow), ..own.clone() },
+    );
+    o.flag("enabled", bound.is_some());
+    o.number_if("threshold", bound.map(|bound| bound.max));
+    o.number("current_depth", depth);
+    let state = match bound {
+        Some(bound) if depth >= bound.max => "critical",
+        _ if in_force.is_pressed(depth) => "warning",
+        _ => "normal",
+    };
+    o.text("state", state);
 }
 
 /// The answer to pausing and resuming.

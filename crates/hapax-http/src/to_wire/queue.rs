@@ -82,7 +82,7 @@ fn identity(o: &mut Object<'_>, facts: &QueueFacts) {
     o.flag("paused", facts.paused);
 }
 
-pub(super) fn counts(o: &mut Object<'_>, counts: &Counts) {
+pub(crate) fn counts(o: &mut Object<'_>, counts: &Counts) {
     for state in State::ALL {
         o.number(state.name(), counts.of(state));
     }

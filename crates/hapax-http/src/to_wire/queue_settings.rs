@@ -1,36 +1,54 @@
 //! The settings of a queue.
 
 use hapax_broker::Deleting;
-use hapax_core::limit::Share;
+use hapax_core::limit::{Limits, Share};
 use hapax_core::{Deletion, KeptFor, QueueName, QueueSettings, State, format_iso8601};
 use hapax_wire::retry;
 use hapax_wire::writer::{self, Object};
 
+use super::limit;
 use crate::from_wire::DeletionStrategy;
 
 /// The answer to a question about settings, in a wrapper and flat.
-pub(crate) fn one(name: &str, settings: &QueueSettings, concurrency: Option<u32>) -> Vec<u8> {
+pub(crate) fn one(name: &str, settings: &QueueSettings, limits: Limits) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     writer::object(&mut out, |o| {
         o.text("name", name);
         o.text("queue", name);
         o.word("state", if settings.is_draining() { "draining" } else { State::Active.name() });
         o.object("config", |o| {
-            o.number_if("concurrency", concurrency);
+            limit::of_settings(o, limits);
             members(o, settings);
         });
-        o.number_if("concurrency", concurrency);
+        limit::of_settings(o, limits);
         members(o, settings);
     });
     out
 }
 
 /// The members of settings that are decided.
-pub(crate) fn members(o: &mut Object<'_>, settings: &QueueSettings) {
+fn members(o: &mut Object<'_>, settings: &QueueSettings) {
+    let QueueSettings { max_depth, overflow, warning_permille, .. } = settings;
+    if max_depth.is_some() || overflow.is_some() || warning_permille.is_some() {
+        o.object("backpressure", |o| pressure(o, settings));
+    }
+    others(o, settings);
+}
+
+/// What is decided about a queue that fills up.
+pub(crate) fn pressure(o: &mut Object<'_>, settings: &QueueSettings) {
+    o.number_if("max_depth", settings.max_depth);
+    o.text_if("strategy", settings.overflow.map(hapax_core::Overflow::name));
+    let warning = settings.warning_permille.map(|permille| f64::from(permille) / 1000.0);
+    o.number_if("warning_threshold", warning);
+}
+
+/// The members of settings that are decided, but for those about a queue that fills up.
+pub(crate) fn others(o: &mut Object<'_>, settings: &QueueSettings) {
     let QueueSettings {
         max_depth,
-        overflow,
-        warning_permille,
+        overflow: _,
+        warning_permille: _,
         draining: _,
         visibility_timeout,
         timeout,
@@ -40,13 +58,6 @@ pub(crate) fn members(o: &mut Object<'_>, settings: &QueueSettings) {
         share,
         deletion,
     } = settings;
-    if max_depth.is_some() || overflow.is_some() || warning_permille.is_some() {
-        o.object("backpressure", |o| {
-            o.number_if("max_depth", *max_depth);
-            o.text_if("strategy", overflow.map(hapax_core::Overflow::name));
-            o.number_if("warning_threshold", warning_permille.map(|permille| f64::from(permille) / 1000.0));
-        });
-    }
     o.number_if("max_size", *max_depth);
     o.flag("draining", settings.is_draining());
     o.number_if("visibility_timeout_ms", visibility_timeout.map(|span| span.as_millis()));

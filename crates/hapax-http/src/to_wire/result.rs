@@ -23,6 +23,8 @@ pub(crate) fn of_job(job: &Job) -> Result<Reply, Problem> {
     writer::object(&mut out, |o| {
         o.plain("job_id", job.id);
         members(o, job);
+        // The word of the official admin UI.
+        o.moment_if("completed_at", job.phase.finished_at());
     });
     Ok(Reply::ok(out))
 }

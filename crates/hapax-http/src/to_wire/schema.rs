@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use hapax_wire::writer::{self, Object};
 
 use crate::from_wire::Listing;
+use crate::limits::PAGE_BYTES_MAX;
 use crate::reply::Reply;
 use crate::schemas::{Catalogue, Mode, Schema};
 
@@ -46,12 +47,29 @@ pub(crate) fn removed(schema: &Schema) -> Vec<u8> {
 
 /// Part of all schemas, by name.
 pub(crate) fn list(catalogue: &Catalogue, listing: Listing) -> Vec<u8> {
+    page(catalogue, listing, facts)
+}
+
+/// The same with the schemas themselves, as long as the answer does not grow too large for them.
+pub(crate) fn list_whole(catalogue: &Catalogue, listing: Listing) -> Vec<u8> {
+    let mut left = PAGE_BYTES_MAX;
+    page(catalogue, listing, |o, schema| {
+        facts(o, schema);
+        let document = schema.document.as_str();
+        if let Some(rest) = left.checked_sub(document.len()) {
+            left = rest;
+            o.raw("schema", document);
+        }
+    })
+}
+
+fn page(catalogue: &Catalogue, listing: Listing, mut write: impl FnMut(&mut Object<'_>, &Schema)) -> Vec<u8> {
     let Listing { limit, offset } = listing;
     let total = catalogue.len();
     let mut out = Vec::new();
     writer::object(&mut out, |o| {
         o.array("schemas", catalogue.all().skip(offset).take(limit), |schema, out| {
-            writer::object(out, |o| facts(o, schema));
+            writer::object(out, |o| write(o, schema));
         });
         o.object("pagination", |o| {
             o.number("total", total);

@@ -52,6 +52,14 @@ pub(super) fn operations() -> Vec<Operation> {
             .with(last_event())
             .gives_text(200, "Server-sent events, without end.", STREAM)
             .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/admin/stats/stream", "Be told figures again and again, and what happens to jobs")
+            .details(
+                "`metrics` every few seconds; `job.enqueued`, `job.completed`, `job.failed` and `job.cancelled` as they happen. \
+                 It is for the official admin UI.",
+            )
+            .with(last_event())
+            .gives_text(200, "Server-sent events, without end.", STREAM)
+            .fails([Code::BackendUnavailable]),
         get("/ojs/v1/ws", "Open a WebSocket, and say there what to hear")
             .details("Subprotocol `ojs.v1`, over HTTP/1.1. Send `{\"action\":\"subscribe\",\"channel\":\"queue:mail\"}`.")
             .gives_nothing(101, "The connection goes on as a WebSocket.")

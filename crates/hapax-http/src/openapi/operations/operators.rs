@@ -34,7 +34,10 @@ pub(super) fn operations() -> Vec<Operation> {
         delete("/ojs/v1/admin/workers/{id}", "Forget a worker that is silent, and give its jobs to others")
             .gives(200, "How many jobs.", "RemovedWorker")
             .fails([Code::NotFound, Code::Conflict]),
-        get("/ojs/v1/admin/stats", "Ask for sums over everything").gives(200, "Counts and figures.", "Stats"),
+        get("/ojs/v1/admin/stats", "Ask for sums over everything")
+            .with([query("queue", "Of this queue alone: its counts and figures.", text())])
+            .gives(200, "Counts and figures.", "Stats")
+            .fails([Code::NotFound]),
         get("/ojs/v1/admin/stats/history", "Ask what happened in each period")
             .with([
                 query("period", "How long a period is.", choice(Period::ALL.map(Period::name))),
@@ -43,6 +46,11 @@ pub(super) fn operations() -> Vec<Operation> {
                 query("queue", "In this queue alone.", text()),
             ])
             .gives(200, "A point for each period.", "History"),
+        get("/ojs/v1/middleware", "Ask what a job passes on its way in and out").gives(
+            200,
+            "The stations of an enqueue and of a fetch, in order.",
+            "Middleware",
+        ),
         get("/ojs/v1/admin/system/config", "Ask how the server is set up").gives(
             200,
             "Its settings, without anything secret.",
@@ -65,6 +73,6 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-fn jobs() -> Shape {
+pub(super) fn jobs() -> Shape {
     object([needs("items", list(named("JobSummary"))), needs("pagination", named("NumberedPagination"))])
 }

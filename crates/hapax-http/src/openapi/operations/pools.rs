@@ -4,7 +4,7 @@ use hapax_wire::error::Code;
 
 use crate::from_wire::bounds::LIMIT_DEFAULT;
 use crate::openapi::operation::{Operation, delete, get, put};
-use crate::openapi::parameter::uncounted;
+use crate::openapi::parameter::{cursor, job_filter, numbered, order, uncounted};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -32,6 +32,20 @@ pub(super) fn operations() -> Vec<Operation> {
             "Counts of this server.",
             "SchedulingStats",
         ),
+        get("/ojs/v1/admin/tenants", "List tenants")
+            .details("Those of which this server has seen jobs since it started.")
+            .with(numbered())
+            .gives(200, "A page of tenants.", "Tenants"),
+        get("/ojs/v1/admin/tenants/{id}", "Look at a tenant and how many of its jobs stand where")
+            .gives(200, "The tenant.", "TenantWithJobs")
+            .fails([Code::NotFound]),
+        get("/ojs/v1/admin/tenants/{id}/jobs", "Find jobs of a tenant")
+            .with(job_filter())
+            .with(numbered())
+            .with([cursor()])
+            .with(order())
+            .gives_shape(200, "A page of jobs in short.", super::operators::jobs())
+            .fails([Code::NotFound, Code::Unsupported]),
         get("/ojs/v1/admin/tenants/{id}/stats", "Ask what was done for a tenant")
             .gives(200, "Counts of this server.", "TenantStats")
             .fails([Code::NotFound]),

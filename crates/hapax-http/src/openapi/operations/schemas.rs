@@ -15,6 +15,9 @@ pub(super) fn operations() -> Vec<Operation> {
             "A page of schemas, without the schemas themselves.",
             "Schemas",
         ),
+        get("/ojs/v1/admin/schemas", "List schemas with the schemas themselves")
+            .with(counted(OFFSET_MAX))
+            .gives(200, "A page of schemas.", "WholeSchemas"),
         post("/ojs/v1/schemas", "Register a schema")
             .takes(named("SchemaWish"))
             .gives(201, "It is registered.", "ShownSchema")

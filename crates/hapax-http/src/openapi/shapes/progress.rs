@@ -105,6 +105,7 @@ fn outcome() -> Shape {
         may("error", named("Failure")),
         may("result_stored_at", moment()),
         may("result_size_bytes", count()),
+        may("completed_at", moment().about("The same as `result_stored_at`, in the answer about one job.")),
         may("abridged", flag().about("There was no room for the result: ask for it alone.")),
     ])
 }

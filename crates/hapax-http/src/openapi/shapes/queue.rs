@@ -16,7 +16,7 @@ pub(super) fn shapes() -> Vec<Named> {
     let shown = twice("queue", &all([named("Queue"), named("StateCounts")]));
     let operated =
         [needs("items", list(named("OperatedQueue"))), needs("pagination", named("NumberedPagination"))];
-    let configured = all([named("OperatedQueue"), object([needs("configuration", named("QueueConfig"))])]);
+    let configured = all([named("OperatedQueue"), object([needs("configuration", configuration())])]);
     vec![
         (
             "StateCounts",
@@ -92,9 +92,11 @@ fn stats() -> Shape {
 }
 
 fn priorities() -> Shape {
+    let of_one = object([needs("priority", integer()), needs("count", count())]);
     object([
         needs("queue", text()),
         needs("counts_by_priority", map(&count())),
+        needs("distribution", list(of_one).about("The same as a list.")),
         needs("total", count()),
         needs("counted", count()),
         needs("complete", flag().about("Whether all of them were counted.")),
@@ -139,10 +141,32 @@ fn sharing() -> Shape {
     one_of(Share::ALL, Share::name).about("How jobs with a `rate_limit` share it if they do not say.")
 }
 
+fn pressure() -> [Member; 3] {
+    [may("max_depth", count()), may("strategy", strategy()), may("warning_threshold", number())]
+}
+
+/// How far the queue is filled up.
+fn standing() -> [Member; 4] {
+    [
+        needs("enabled", flag().about("Whether only so many jobs may wait.")),
+        may("threshold", count().about("How many, by its own settings or those for all.")),
+        needs("current_depth", count().about("How many wait.")),
+        needs("state", choice(["normal", "warning", "critical"]).about("`critical` if it is full.")),
+    ]
+}
+
 fn config() -> Shape {
-    let pressure =
-        [may("max_depth", count()), may("strategy", strategy()), may("warning_threshold", number())];
+    configured(pressure())
+}
+
+fn configuration() -> Shape {
+    configured(pressure().into_iter().chain(standing()))
+}
+
+fn configured(pressure: impl IntoIterator<Item = Member>) -> Shape {
+    let rate = object([needs("limit", count()), needs("period", text())]);
     object([
+        may("rate_limit", rate.about("How many of its jobs may start in a while.")),
         may("concurrency", count().about("How many of its jobs may run at a time; 0 for none.")),
         may("backpressure", object(pressure)),
         may("max_size", count()),
@@ -197,10 +221,13 @@ fn change() -> Shape {
             share().about("From which share on answers warn that it fills up.").or_null(),
         ),
     ];
-    let kept = ENDED.map(|state| may(state.name(), span().or_null()));
+    let kept =
+        ENDED.map(|state| may(state.name(), text().about("A duration: `P7D`, or in short `7d`.").or_null()));
+    let rate = object([needs("limit", integer().least(1)), needs("period", text())]).only();
     let members = [
         ("backpressure", object(pressure).only()),
         ("concurrency", count().about("How many of its jobs may run at a time; 0 for none.")),
+        ("rate_limit", rate.about("How many of its jobs may start in a while.")),
         ("max_size", count().about("How many jobs may wait.")),
         ("max_depth", count().about("The same as `max_size`.")),
         ("overflow_policy", strategy()),

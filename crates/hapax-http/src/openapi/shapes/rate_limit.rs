@@ -1,5 +1,6 @@
 //! Rate limits.
 
+use hapax_core::State;
 use hapax_core::limit::{CONCURRENCY_MAX, LimitKey, OnLimit, Pace, Share};
 
 use super::{Named, one_of};
@@ -11,6 +12,7 @@ pub(super) fn shapes() -> Vec<Named> {
     vec![
         ("RateLimitWish", wish()),
         ("RateLimitOverride", object(decided()).only()),
+        ("FlatRateLimitOverride", object(decided_flat()).only()),
         ("RateLimit", standing()),
         ("RateLimits", object([needs("items", list(named("RateLimit"))), needs("pagination", any_object())])),
         (
@@ -22,7 +24,7 @@ pub(super) fn shapes() -> Vec<Named> {
 
 fn pace() -> Shape {
     let limit = integer().least(1).most(Pace::LIMIT_MAX);
-    object([needs("limit", limit), needs("period", text().about("An ISO 8601 duration."))]).only()
+    object([needs("limit", limit), needs("period", period())]).only()
 }
 
 fn concurrency() -> Shape {
@@ -52,9 +54,29 @@ fn decided() -> Vec<Member> {
     ]
 }
 
+/// The same in the form of the official admin UI.
+fn decided_flat() -> Vec<Member> {
+    vec![
+        needs(
+            "limit",
+            integer().least(0).about("So many start in the period; without one, so many run at a time."),
+        ),
+        may("period", period()),
+        may("expires_at", text().about("A time, or `+PT1H` from now.")),
+    ]
+}
+
+fn period() -> Shape {
+    text().about("A duration: `PT1M`, or in short `1m`.")
+}
+
 fn standing() -> Shape {
     object([
         needs("key", text()),
+        may("limit", count().about("The first figure: so many in `period`, or without one at a time.")),
+        may("period", period()),
+        needs(State::Active.name(), count().about("The same as `active_count`.")),
+        needs("waiting", count().about("The same as `waiting_count`.")),
         may("concurrency", any_object()),
         may("rate", any_object()),
         may("throttle", any_object()),

@@ -11,6 +11,10 @@ pub(super) fn shapes() -> Vec<Named> {
     let facts_and = |member: Member| all([named("SchemaFacts"), object([member])]);
     let schemas =
         [needs("schemas", list(named("SchemaFacts"))), needs("pagination", named("NumberedPagination"))];
+    let whole = [
+        needs("schemas", list(facts_and(may("schema", document())))),
+        needs("pagination", named("NumberedPagination")),
+    ];
     let wish = [
         may("uri", text()),
         may("type", text().about("The type of the jobs.")),
@@ -27,6 +31,7 @@ pub(super) fn shapes() -> Vec<Named> {
         ("ShownSchema", facts_and(needs("schema", named("Schema")))),
         ("RemovedSchema", facts_and(needs("deleted", flag()))),
         ("Schemas", object(schemas)),
+        ("WholeSchemas", object(whole)),
         ("SchemaVersions", versions()),
     ]
 }

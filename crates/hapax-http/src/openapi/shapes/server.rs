@@ -20,6 +20,7 @@ pub(super) fn shapes() -> Vec<Named> {
         ("SystemConfig", config()),
         ("MaintenanceWish", maintenance_wish()),
         ("Maintenance", maintenance()),
+        ("Middleware", middleware()),
         ("Reset", object([needs("reset", flag())])),
     ]
 }
@@ -36,7 +37,21 @@ fn health() -> Shape {
         needs("version", text()),
         needs("uptime_seconds", count()),
         needs("backend", backend),
+        may("queues", object([needs("total", count()), may("paused", count())])),
+        needs("workers", object(["total", State::Active.name(), "stale"].map(|name| needs(name, count())))),
     ])
+}
+
+fn middleware() -> Shape {
+    let station = || {
+        list(object([
+            needs("name", text()),
+            needs("phase", choice(["enqueue", "execution"])),
+            needs("order", count()),
+            needs("description", text()),
+        ]))
+    };
+    object([needs("enqueue", station()), needs("execution", station())])
 }
 
 fn manifest() -> Shape {
@@ -61,11 +76,12 @@ fn manifest() -> Shape {
 
 fn stats() -> Shape {
     let own = object([
-        needs("queues", count()),
-        needs("workers", count()),
+        may("queue", text().about("If it is about one; then only what is kept of it.")),
+        may("queues", count()),
+        may("workers", count()),
         needs("jobs", named("StateCounts")),
-        needs("dead_letters", count()),
-        needs("keys_held", count()),
+        may("dead_letters", count()),
+        may("keys_held", count()),
         needs("uptime_seconds", count()),
     ]);
     all([own, named("Throughput")])
@@ -110,7 +126,8 @@ fn maintenance_wish() -> Shape {
     object([
         needs("enabled", flag()),
         may("reason", text().chars_max(MAINTENANCE_REASON_CHARS_MAX)),
-        may("estimated_duration", span()),
+        may("estimated_duration", text().about("A duration: `PT1H`, or in short `1h`.")),
+        may("duration", text().about("The same as `estimated_duration`.")),
     ])
     .only()
 }
@@ -121,5 +138,8 @@ fn maintenance() -> Shape {
         may("reason", text()),
         may("enabled_at", moment()),
         may("estimated_end", moment()),
+        needs("enabled", flag().about("The same as `maintenance`.")),
+        may("started_at", moment().about("The same as `enabled_at`.")),
+        may("ends_at", moment().about("The same as `estimated_end`.")),
     ])
 }

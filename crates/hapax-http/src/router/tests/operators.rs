@@ -94,21 +94,30 @@ async fn workers(play: &mut Play) {
 
 async fn the_server(play: &mut Play) {
     play.act("GET", "/ojs/v1/admin/stats/history?period=1m&since=PT2M&queue=default", "", "").await;
+    play.act("GET", "/ojs/v1/middleware", "", "").await;
     play.act("GET", "/ojs/v1/admin/system/config", "", "").await;
     let on = r#"{"enabled":true,"reason":"moving","estimated_duration":"PT2M"}"#;
     play.act("POST", "/ojs/v1/admin/system/maintenance", "", on).await;
     play.act("POST", "/ojs/v1/jobs", "", r#"{"type":"a","args":[]}"#).await;
     play.act("POST", "/ojs/v1/admin/system/maintenance", "", r#"{"enabled":false}"#).await;
+    play.act("POST", "/ojs/v1/admin/system/maintenance", "", r#"{"enabled":true,"duration":"15m"}"#).await;
+    play.act("POST", "/ojs/v1/admin/system/maintenance", "", r#"{"enabled":false}"#).await;
     play.act("GET", "/ojs/v1/admin/system/maintenance", "", "").await;
-    // How long the server is up is not the same each time.
+    // Figures and how long the server is up are not the same each time.
     let shown = std::mem::take(&mut play.transcript);
     let stats = play.act("GET", "/ojs/v1/admin/stats", "", "").await.json();
+    let of_queue = play.act("GET", "/ojs/v1/admin/stats?queue=q", "", "").await.json();
+    play.act("GET", "/ojs/v1/admin/stats/stream", "", "").await;
     play.transcript = shown;
     assert_eq!(
         (&stats["queues"], &stats["workers"], &stats["jobs"]["discarded"]),
         (&json!(2), &json!(1), &json!(0))
     );
     assert!(stats["throughput"]["failed_per_minute"].is_number() && stats["uptime_seconds"].is_u64());
+    assert_eq!((&of_queue["queue"], &of_queue["dead_letters"]), (&json!("q"), &json!(null)));
+    assert!(
+        of_queue["jobs"]["available"].is_u64() && of_queue["throughput"]["failed_per_minute"].is_number()
+    );
 }
 
 async fn bury(rig: &Rig, queue: &str, kind: &str) -> String {

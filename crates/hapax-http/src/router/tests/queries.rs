@@ -24,6 +24,8 @@ impl Stage {
         let limited =
             r#"{"type":"a","args":[],"unique":{"keys":["type"]},"rate_limit":{"key":"api","concurrency":1}}"#;
         rig.enqueue(limited).await;
+        // Its id is the name of a tenant as well.
+        rig.enqueue(&format!(r#"{{"type":"a","args":[],"meta":{{"tenant_id":"{id}"}}}}"#)).await;
         let key = rig.get("/ojs/v1/unique/keys").await.text_at("/keys/0/key");
         for (method, path, body) in [
             ("POST", "/ojs/v1/cron", r#"{"name":"x","cron":"@daily","type":"a","args":[]}"#),

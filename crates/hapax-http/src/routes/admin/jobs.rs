@@ -1,6 +1,6 @@
 //! `/ojs/v1/admin/jobs`: finding jobs, and doing something about one.
 
-use hapax_core::JobFilter;
+use hapax_core::{JobFilter, JobId};
 use hapax_store::JobQuery;
 use hapax_wire::{job, summary, writer};
 
@@ -12,9 +12,13 @@ use crate::to_wire::{pagination, report};
 
 /// Jobs by what they are.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let Wanted { filter, order, after, numbered } =
-        from_wire::operators_jobs(&call.uri, call.broker().now())?;
-    let total = total(&call, &filter).await?;
+    page(&call, from_wire::operators_jobs(&call.uri, call.broker().now())?).await
+}
+
+/// A page of those that are wanted.
+pub(in crate::routes) async fn page(call: &Call, wanted: Wanted<JobId>) -> Result<Reply, Problem> {
+    let Wanted { filter, order, after, numbered } = wanted;
+    let total = total(call, &filter).await?;
     let (skipped, limit) = (numbered.skipped(), numbered.skipped() + numbered.per_page);
     let page = call.broker().jobs(JobQuery { filter, order, after, limit }).await?;
     let shown = page.jobs.iter().skip(skipped);

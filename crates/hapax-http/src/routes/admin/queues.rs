@@ -8,7 +8,8 @@ use crate::call::Call;
 use crate::from_wire;
 use crate::problem::Problem;
 use crate::reply::Reply;
-use crate::to_wire::{deed, operator_queue, pagination};
+use crate::to_wire::operator_queue::{self, Decided};
+use crate::to_wire::{deed, pagination};
 
 /// All of them, by name.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
@@ -30,9 +31,13 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     let (name, broker) = (call.queue()?, call.broker());
     let facts = broker.queue(name.clone()).await?;
     let facts = facts.ok_or_else(|| Problem::no_resource("queue", &call.parameter))?;
-    let settings = broker.queue_settings(name.as_str()).await?.unwrap_or_default();
+    let decided = Decided {
+        own: broker.queue_settings(name.as_str()).await?.unwrap_or_default(),
+        in_force: broker.settings_of(&name),
+        limits: broker.queue_limit(&name).await?.map(|ruling| ruling.limits).unwrap_or_default(),
+    };
     let hour = broker.last_hour(Some(&name));
-    Ok(Reply::ok(operator_queue::one(&facts, &hour, settings, &broker.rules().retention)))
+    Ok(Reply::ok(operator_queue::one(&facts, &hour, decided, &broker.rules().retention)))
 }
 
 /// Lets it give out no jobs.

@@ -20,6 +20,13 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
                 o.number(&priority.to_string(), count);
             }
         });
+        // The same for the official admin UI, which reads a list.
+        o.array("distribution", &counted.by_priority, |(priority, count), out| {
+            writer::object(out, |o| {
+                o.number("priority", priority);
+                o.number("count", count);
+            });
+        });
         o.number("total", total);
         o.number("counted", counted.by_priority.values().sum::<u64>());
         o.flag("complete", counted.is_complete);

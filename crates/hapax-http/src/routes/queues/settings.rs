@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use hapax_broker::DEFAULT_SETTINGS;
+use hapax_core::limit::Limits;
 use hapax_core::{QueueName, QueueSettings};
 
 use crate::call::Call;
@@ -54,7 +55,9 @@ pub(crate) async fn drain(call: Call) -> Result<Reply, Problem> {
 
 /// Carries out a change, unless it does not go with what was decided before.
 async fn decide(call: &Call, name: &str, change: SettingsChange) -> Result<QueueSettings, Problem> {
-    let limit = if change.mentions_concurrency() { limited(name, change.concurrency)? } else { None };
+    let concurrency =
+        if change.mentions_concurrency() { limited(name, "concurrency", change.concurrency)? } else { None };
+    let rate = if change.mentions_rate() { limited(name, "rate_limit", change.rate)? } else { None };
     let wrong = Arc::new(Mutex::new(None));
     let told = Arc::clone(&wrong);
     let decided = move |before: QueueSettings| {
@@ -68,20 +71,27 @@ async fn decide(call: &Call, name: &str, change: SettingsChange) -> Result<Queue
         return Err(fault.into());
     }
     // How many jobs of a queue may run at a time is a rate limit: all of those are kept together.
-    if let Some((queue, concurrency)) = limit {
+    if let Some((queue, concurrency)) = concurrency {
         call.broker().limit_queue_concurrency(&queue, concurrency).await?;
+    }
+    if let Some((queue, rate)) = rate {
+        call.broker().limit_queue_rate(&queue, rate).await?;
     }
     Ok(settings)
 }
 
 /// The queue that is limited.
-fn limited(name: &str, concurrency: Option<u32>) -> Result<Option<(QueueName, Option<u32>)>, Problem> {
+fn limited<T>(
+    name: &str,
+    member: &str,
+    figure: Option<T>,
+) -> Result<Option<(QueueName, Option<T>)>, Problem> {
     match QueueName::parse(name) {
-        Ok(queue) => Ok(Some((queue, concurrency))),
-        Err(_) if concurrency.is_none() => Ok(None),
+        Ok(queue) => Ok(Some((queue, figure))),
+        Err(_) if figure.is_none() => Ok(None),
         Err(_) => {
             let problem = "can be set for one queue at a time, not for all others";
-            Err(Fault::new(Place::Member(&Place::Body, "concurrency"), problem).into())
+            Err(Fault::new(Place::Member(&Place::Body, member), problem).into())
         }
     }
 }
@@ -93,13 +103,13 @@ async fn answer(call: &Call, name: &str, settings: &QueueSettings) -> Result<Vec
         Err(_) => settings.is_draining(),
     };
     let shown = QueueSettings { draining: Some(is_draining), ..settings.clone() };
-    Ok(queue_settings::one(name, &shown, concurrency(call, name).await?))
+    Ok(queue_settings::one(name, &shown, limits(call, name).await?))
 }
 
-async fn concurrency(call: &Call, name: &str) -> Result<Option<u32>, Problem> {
-    let Ok(queue) = QueueName::parse(name) else { return Ok(None) };
+async fn limits(call: &Call, name: &str) -> Result<Limits, Problem> {
+    let Ok(queue) = QueueName::parse(name) else { return Ok(Limits::default()) };
     let ruling = call.broker().queue_limit(&queue).await?;
-    Ok(ruling.and_then(|ruling| ruling.limits.concurrency))
+    Ok(ruling.map(|ruling| ruling.limits).unwrap_or_default())
 }
 
 fn name(call: &Call) -> Result<String, Problem> {
