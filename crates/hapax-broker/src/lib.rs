@@ -89,6 +89,7 @@ pub use maintenance::Maintenance;
 pub use observer::{NoObserver, Observer};
 pub use pool::{Pool, PoolStrategy};
 pub use priority::Priorities;
+pub use queue::Openness;
 pub use queue_deletion::Deleting;
 pub use room::ROOM_WAIT_MAX;
 pub use webhook::{

@@ -419,7 +419,6 @@ mod tests {
         assert_eq!(counts(Company::Crowd, false, 0), once * CROWDED);
         assert_eq!(counts(Company::Crowd, true, 0), once * HOPELESS);
         assert_eq!(counts(Company::Few, false, 10_000), once + pace.share(BYTE * 10_000));
-        assert!(CROWDED > 1 && HOPELESS > CROWDED);
     }
 
     #[test]

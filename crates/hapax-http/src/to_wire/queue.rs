@@ -1,6 +1,6 @@
 //! Queues and their counts.
 
-use hapax_broker::LastHour;
+use hapax_broker::{LastHour, Openness};
 use hapax_core::{QueueName, State, Timestamp};
 use hapax_store::{Counts, QueueFacts};
 use hapax_wire::writer::{self, Object};
@@ -9,19 +9,19 @@ use super::figures;
 use crate::compat::Dialect;
 
 /// One queue of a list.
-pub(crate) fn item(out: &mut Vec<u8>, facts: &QueueFacts) {
+pub(crate) fn item(out: &mut Vec<u8>, facts: &QueueFacts, openness: Openness) {
     writer::object(out, |o| {
-        identity(o, facts);
+        identity(o, facts, openness);
         o.moment("created_at", facts.created_at);
     });
 }
 
 /// The answer to a look at one queue.
-pub(crate) fn one(facts: &QueueFacts) -> Vec<u8> {
+pub(crate) fn one(facts: &QueueFacts, openness: Openness) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     writer::object(&mut out, |o| {
         o.twice("queue", |o| {
-            identity(o, facts);
+            identity(o, facts, openness);
             o.moment("created_at", facts.created_at);
             counts(o, &facts.counts);
         });
@@ -30,11 +30,11 @@ pub(crate) fn one(facts: &QueueFacts) -> Vec<u8> {
 }
 
 /// The answer to pausing and resuming.
-pub(crate) fn switched(facts: &QueueFacts, now: Timestamp) -> Vec<u8> {
+pub(crate) fn switched(facts: &QueueFacts, openness: Openness, now: Timestamp) -> Vec<u8> {
     let mut out = Vec::with_capacity(160);
     writer::object(&mut out, |o| {
-        o.object("queue", |o| identity(o, facts));
-        o.text("status", status(facts.paused));
+        o.object("queue", |o| identity(o, facts, openness));
+        o.word("status", openness.name());
         o.moment(if facts.paused { "paused_at" } else { "resumed_at" }, now);
     });
     out
@@ -44,6 +44,7 @@ pub(crate) fn switched(facts: &QueueFacts, now: Timestamp) -> Vec<u8> {
 pub(crate) fn stats(
     name: &QueueName,
     facts: Option<&QueueFacts>,
+    openness: Openness,
     hour: &LastHour,
     dialect: Dialect,
     now: Timestamp,
@@ -62,7 +63,7 @@ pub(crate) fn stats(
             });
         }
         o.plain("name", name);
-        o.text("status", status(paused));
+        o.word("status", openness.name());
         o.flag("paused", paused);
         counts(o, &all);
         o.object("stats", |o| {
@@ -76,9 +77,9 @@ pub(crate) fn stats(
     out
 }
 
-fn identity(o: &mut Object<'_>, facts: &QueueFacts) {
+fn identity(o: &mut Object<'_>, facts: &QueueFacts, openness: Openness) {
     o.plain("name", &facts.name);
-    o.text("status", status(facts.paused));
+    o.word("status", openness.name());
     o.flag("paused", facts.paused);
 }
 
@@ -86,9 +87,4 @@ pub(crate) fn counts(o: &mut Object<'_>, counts: &Counts) {
     for state in State::ALL {
         o.number(state.name(), counts.of(state));
     }
-}
-
-/// A queue is as active as a job can be; the word is the same.
-pub(super) const fn status(paused: bool) -> &'static str {
-    if paused { "paused" } else { State::Active.name() }
 }

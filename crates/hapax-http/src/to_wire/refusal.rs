@@ -148,16 +148,8 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             o.plain("job_id", id);
             o.plain("branch_of", of);
         }
-        Refusal::AgentFull { id, bytes, max } => {
-            o.plain("job_id", id);
-            o.number("bytes", bytes);
-            o.number("limit", max);
-        }
-        Refusal::PayloadFull { id, bytes, max } => {
-            o.plain_if("job_id", *id);
-            o.number("bytes", bytes);
-            o.number("limit", max);
-        }
+        Refusal::AgentFull { id, bytes, max } => too_large(o, Some(*id), *bytes, *max),
+        Refusal::PayloadFull { id, bytes, max } => too_large(o, *id, *bytes, *max),
         Refusal::TooManyHolders { count, max } => too_many(o, "holders", *count, *max),
         Refusal::NoEntry { register, name } | Refusal::EntryTaken { register, name } => {
             o.text("resource_type", register);
@@ -200,6 +192,12 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
 fn step_waiting(o: &mut Object<'_>, id: &JobId, workflow: WorkflowId) {
     o.plain("job_id", id);
     o.plain("workflow_id", workflow);
+}
+
+fn too_large(o: &mut Object<'_>, id: Option<JobId>, bytes: usize, max: usize) {
+    o.plain_if("job_id", id);
+    o.number("bytes", bytes);
+    o.number("limit", max);
 }
 
 fn too_many(o: &mut Object<'_>, what: &'static str, count: usize, max: usize) {

@@ -1,5 +1,6 @@
 //! Queues, their counts and their settings.
 
+use hapax_broker::Openness;
 use hapax_core::limit::Share;
 use hapax_core::{Overflow, State};
 
@@ -43,7 +44,7 @@ pub(super) fn shapes() -> Vec<Named> {
 }
 
 fn status() -> Shape {
-    choice([State::Active.name(), "paused"])
+    choice([Openness::Active, Openness::Paused, Openness::Draining].map(Openness::name))
 }
 
 fn identity() -> [Member; 3] {

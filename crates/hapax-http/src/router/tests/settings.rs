@@ -148,3 +148,22 @@ async fn a_job_that_was_put_off_says_until_when() {
     assert_eq!(job.text_at("/job/state"), "scheduled", "{}", job.text);
     assert!(job.text_at("/job/scheduled_at") > job.text_at("/job/created_at"), "{}", job.text);
 }
+
+#[tokio::test]
+async fn a_queue_that_takes_no_jobs_says_so_wherever_it_is_shown() {
+    let rig = Rig::new();
+    rig.enqueue(r#"{"type":"a","args":[],"queue":"q"}"#).await;
+    rig.post("/ojs/v1/queues/q/drain", "").await;
+    for (path, place) in [
+        ("/ojs/v1/queues/q", "/queue/status"),
+        ("/ojs/v1/queues/q/stats", "/status"),
+        ("/ojs/v1/queues", "/queues/0/status"),
+        ("/ojs/v1/admin/queues", "/items/0/state"),
+        ("/ojs/v1/admin/queues/q", "/state"),
+    ] {
+        let answer = rig.get(path).await;
+        assert_eq!(answer.text_at(place), "draining", "{path}: {}", answer.text);
+    }
+    assert_eq!(rig.post("/ojs/v1/queues/q/pause", "").await.text_at("/status"), "paused");
+    assert_eq!(rig.post("/ojs/v1/admin/queues/q/resume", "").await.text_at("/state"), "draining");
+}

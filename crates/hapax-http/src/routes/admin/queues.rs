@@ -19,7 +19,8 @@ pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
     let mut out = Vec::with_capacity(128 + 384 * page.items.len());
     writer::object(&mut out, |o| {
         o.array("items", &page.items, |facts, out| {
-            operator_queue::item(out, facts, &call.broker().last_hour(Some(&facts.name)));
+            let openness = call.broker().openness(&facts.name, Some(facts));
+            operator_queue::item(out, facts, openness, &call.broker().last_hour(Some(&facts.name)));
         });
         pagination::numbered(o, numbered, Some(page.total), page.has_more, None::<&str>);
     });
@@ -32,6 +33,7 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     let facts = broker.queue(name.clone()).await?;
     let facts = facts.ok_or_else(|| Problem::no_resource("queue", &call.parameter))?;
     let decided = Decided {
+        openness: broker.openness(&name, Some(&facts)),
         own: broker.queue_settings(name.as_str()).await?.unwrap_or_default(),
         in_force: broker.settings_of(&name),
         limits: broker.queue_limit(&name).await?.map(|ruling| ruling.limits).unwrap_or_default(),
@@ -43,13 +45,15 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
 /// Lets it give out no jobs.
 pub(crate) async fn pause(call: Call) -> Result<Reply, Problem> {
     let facts = call.broker().pause(call.queue()?).await?;
-    Ok(Reply::ok(operator_queue::switched(&facts, call.broker().now())))
+    let openness = call.broker().openness(&facts.name, Some(&facts));
+    Ok(Reply::ok(operator_queue::switched(&facts, openness, call.broker().now())))
 }
 
 /// Lets it give out jobs again.
 pub(crate) async fn resume(call: Call) -> Result<Reply, Problem> {
     let facts = call.broker().resume(call.queue()?).await?;
-    Ok(Reply::ok(operator_queue::switched(&facts, call.broker().now())))
+    let openness = call.broker().openness(&facts.name, Some(&facts));
+    Ok(Reply::ok(operator_queue::switched(&facts, openness, call.broker().now())))
 }
 
 /// Removes jobs that have ended.

@@ -13,7 +13,9 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let page = call.broker().queues(query).await?;
     let mut out = Vec::with_capacity(128 + 128 * page.items.len());
     writer::object(&mut out, |o| {
-        o.array("queues", &page.items, |facts, out| queue::item(out, facts));
+        o.array("queues", &page.items, |facts, out| {
+            queue::item(out, facts, call.broker().openness(&facts.name, Some(facts)));
+        });
         pagination::write(o, &page, listing, page.items.last().map(|facts| &facts.name));
     });
     Ok(Reply::ok(out))

@@ -7,5 +7,6 @@ use crate::to_wire::queue;
 
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let facts = call.broker().pause(call.queue()?).await?;
-    Ok(Reply::ok(queue::switched(&facts, call.broker().now())))
+    let openness = call.broker().openness(&facts.name, Some(&facts));
+    Ok(Reply::ok(queue::switched(&facts, openness, call.broker().now())))
 }

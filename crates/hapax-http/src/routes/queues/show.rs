@@ -8,5 +8,6 @@ use crate::to_wire::queue;
 pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let facts = call.broker().queue(call.queue()?).await?;
     let facts = facts.ok_or_else(|| Problem::no_resource("queue", &call.parameter))?;
-    Ok(Reply::ok(queue::one(&facts)))
+    let openness = call.broker().openness(&facts.name, Some(&facts));
+    Ok(Reply::ok(queue::one(&facts, openness)))
 }

@@ -9,5 +9,7 @@ pub(crate) async fn run(call: Call) -> Result<Reply, Problem> {
     let name = call.queue()?;
     let facts = call.broker().queue(name.clone()).await?;
     let hour = call.broker().last_hour(Some(&name));
-    Ok(Reply::ok(queue::stats(&name, facts.as_ref(), &hour, call.dialect, call.broker().now())))
+    let openness = call.broker().openness(&name, facts.as_ref());
+    let now = call.broker().now();
+    Ok(Reply::ok(queue::stats(&name, facts.as_ref(), openness, &hour, call.dialect, now)))
 }
