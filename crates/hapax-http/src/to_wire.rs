@@ -13,6 +13,7 @@ pub(crate) mod letters;
 pub(crate) mod limit;
 pub(crate) mod live;
 pub(crate) mod maintenance;
+pub(crate) mod operated_job;
 pub(crate) mod operator_queue;
 pub(crate) mod pagination;
 pub(crate) mod progress;

@@ -35,8 +35,8 @@ pub(crate) async fn register_version(call: Call) -> Result<Reply, Problem> {
 
 /// `GET /ojs/v1/schemas`: all of them, without the schemas themselves.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let listing = from_wire::numbered_page(&call.uri)?;
-    Ok(Reply::ok(schema::list(&*catalogue(&call).await?, listing)))
+    let (part, listing) = from_wire::named_or_counted(&call.uri)?;
+    Ok(Reply::ok(schema::list(&*catalogue(&call).await?, &part, listing)))
 }
 
 /// `GET /ojs/v1/schemas/{uri}`: one of them; with a type in place of the URI, the latest of the type.

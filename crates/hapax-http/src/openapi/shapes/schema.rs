@@ -9,8 +9,7 @@ use crate::schemas::Mode;
 pub(super) fn shapes() -> Vec<Named> {
     let document = || any().about("A JSON Schema for `args`.");
     let facts_and = |member: Member| all([named("SchemaFacts"), object([member])]);
-    let schemas =
-        [needs("schemas", list(named("SchemaFacts"))), needs("pagination", named("NumberedPagination"))];
+    let schemas = [needs("schemas", list(named("SchemaFacts"))), needs("pagination", named("Pagination"))];
     let wish = [
         may("uri", text()),
         may("type", text().about("The type of the jobs.")),
