@@ -5,9 +5,10 @@ use std::sync::Arc;
 use hapax_core::cron::{Cron, Overlap, Schedule, Template, Zone};
 use hapax_core::{TenantId, Timestamp};
 use hapax_store::record::cron as record;
-use hapax_store::{Action, Done, Edit, Entry, EntryKey, EntryQuery, Memo, Register, Tick, Written, cron};
+use hapax_store::{Action, Done, Edit, Entry, EntryKey, Memo, Register, Tick, Written, cron};
 
-use crate::{Broker, Error, Receipt, answer};
+use crate::entry_list::Found;
+use crate::{Broker, EntryPart, Error, Receipt, answer};
 
 /// A recurring job as a request described it, checked in form.
 #[derive(Debug, Clone)]
@@ -37,10 +38,10 @@ pub struct CronDraft {
 pub struct CronPage {
     /// The recurring jobs.
     pub crons: Vec<Cron>,
-    /// Whether there are more after these.
-    pub has_more: bool,
-    /// How many there are.
-    pub total: u64,
+    /// Behind which name others may follow.
+    pub next: Option<Arc<str>>,
+    /// How many there are, if that is known without looking at all of them.
+    pub total: Option<u64>,
 }
 
 impl CronDraft {
@@ -114,13 +115,16 @@ impl Broker {
         entry.as_ref().map(readable).transpose()
     }
 
-    /// Recurring jobs by name.
-    pub async fn crons(&self, after: Option<&str>, limit: usize) -> Result<CronPage, Error> {
-        let after = after.map(Arc::from);
-        let query = EntryQuery { register: Register::Cron, prefix: "".into(), after, limit };
-        let page = self.shared.store.entries(query).await?;
-        let crons = Broker::read_all(&page.entries, readable);
-        Ok(CronPage { crons, has_more: page.has_more, total: page.total })
+    /// Recurring jobs by name: all of them, or those that are switched on or off.
+    pub async fn crons(&self, part: EntryPart, enabled: Option<bool>) -> Result<CronPage, Error> {
+        let Found { items: crons, next, total } = match enabled {
+            None => self.list_entries(Register::Cron, part, readable).await?,
+            Some(wanted) => {
+                let fits = |cron: &Cron| cron.enabled == wanted;
+                self.pick_entries(Register::Cron, part, readable, fits).await?
+            }
+        };
+        Ok(CronPage { crons, next, total })
     }
 
     /// Lets a recurring job make jobs, or none. What it missed meanwhile is not made up for.

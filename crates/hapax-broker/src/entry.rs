@@ -82,8 +82,8 @@ mod tests {
     use hapax_core::workflow::WorkflowId;
     use hapax_store::{EntryKey, Register, StoreError, cron, limit, settings, workflow};
 
-    use crate::Error;
     use crate::testing::{queue, rig, settle};
+    use crate::{EntryPart, Error};
 
     #[tokio::test(start_paused = true)]
     async fn an_entry_is_made_once_and_removed_once() {
@@ -134,8 +134,9 @@ mod tests {
             let Err(Error::Store(error @ StoreError::Damaged { .. })) = told else { panic!("{told:?}") };
             assert!(error.to_string().ends_with(named), "{error}");
         }
-        assert_eq!(broker.crons(None, 9).await.unwrap().crons, [], "a list goes on without it");
-        assert_eq!(broker.workflows(None, 9).await.unwrap().workflows, []);
+        let all = EntryPart { limit: 9, ..EntryPart::default() };
+        assert_eq!(broker.crons(all.clone(), None).await.unwrap().crons, [], "a list goes on without it");
+        assert_eq!(broker.workflows(all, None).await.unwrap().workflows, []);
     }
 
     #[tokio::test(start_paused = true)]

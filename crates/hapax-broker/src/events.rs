@@ -9,6 +9,7 @@ mod filter;
 mod id;
 mod line;
 mod log;
+mod newest;
 mod notice;
 mod place;
 mod query;
@@ -29,6 +30,7 @@ pub use event::{CancelledBy, EVENT_RESULT_BYTES_MAX, EventError, EventKind, JobE
 pub use filter::EventFilter;
 pub use id::EventId;
 pub(crate) use log::{EventLog, Ticket};
+pub use newest::NewestEvents;
 pub use notice::{Aspect, Notice};
 pub use query::{EventPage, EventQuery, EventTail};
 pub use ring::EVENTS_KEPT;
@@ -52,6 +54,11 @@ impl Broker {
     /// Events, oldest first.
     pub fn events(&self, query: &EventQuery) -> EventPage {
         self.shared.events.page(query)
+    }
+
+    /// Events, newest first, without the first few of those that pass.
+    pub fn newest_events(&self, query: &EventQuery, skipped: usize) -> NewestEvents {
+        self.shared.events.newest(query, skipped)
     }
 
     /// The events after the one of that number (0 for all), oldest first, at most so many and never more than a thousand:

@@ -23,6 +23,7 @@ mod cron;
 mod dead_letter;
 mod enqueue;
 mod entry;
+mod entry_list;
 mod explain;
 mod fail;
 mod fetch;
@@ -69,11 +70,13 @@ pub use clock::Clock;
 pub use cron::{CronDraft, CronPage};
 pub use enqueue::{BATCH_MAX, Draft, Receipt};
 pub use entropy::Entropy;
+pub use entry_list::{ENTRIES_LOOKED_AT_MAX, EntryPart};
 pub use error::Error;
 pub use events::{
     Aspect, Attempted, Batch, Bell, CancelledBy, Channel, Company, CronFact, CronOutcome, Dropped,
     EVENT_RESULT_BYTES_MAX, EVENTS_KEPT, EventError, EventFilter, EventId, EventKind, EventPage, EventQuery,
-    EventTail, Gap, JobEvent, JobFact, News, Notice, Step, Subscription, Traced, WebhookFact, WorkflowFact,
+    EventTail, Gap, JobEvent, JobFact, NewestEvents, News, Notice, Step, Subscription, Traced, WebhookFact,
+    WorkflowFact,
 };
 pub use explain::{EXPLAINED_MAX, Explained};
 pub use fetch::{FETCH_COUNT_MAX, FETCH_WAIT_MAX, Fetch};

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hapax_core::workflow::{Mark, Plan, Workflow, WorkflowId};
+use hapax_core::workflow::{Mark, Plan, Workflow, WorkflowId, WorkflowState};
 use hapax_core::{Incoming, Job, JobId, Json, Verdict};
 use hapax_store::record::workflow as record;
-use hapax_store::{
-    Action, Done, Entry, EntryQuery, Followed, Memo, NewWorkflow, Register, Started, workflow,
-};
+use hapax_store::{Action, Done, Entry, Followed, Memo, NewWorkflow, Register, Started, workflow};
 
-use crate::{Broker, Draft, Error, Receipt, answer};
+use crate::entry_list::Found;
+use crate::{Broker, Draft, EntryPart, Error, Receipt, answer};
 
 /// How many jobs of a workflow are looked up to show where they stand.
 pub const STEPS_SHOWN_IN_FULL: usize = 100;
@@ -42,10 +41,10 @@ pub struct WorkflowView {
 pub struct WorkflowPage {
     /// The workflows.
     pub workflows: Vec<Workflow>,
-    /// Whether there are more after these.
-    pub has_more: bool,
-    /// How many there are.
-    pub total: u64,
+    /// Behind which id others may follow.
+    pub next: Option<Arc<str>>,
+    /// How many there are, if that is known without looking at all of them.
+    pub total: Option<u64>,
 }
 
 impl WorkflowView {
@@ -122,13 +121,21 @@ impl Broker {
         entry.as_ref().map(readable).transpose()
     }
 
-    /// Workflows, the oldest first.
-    pub async fn workflows(&self, after: Option<WorkflowId>, limit: usize) -> Result<WorkflowPage, Error> {
-        let after = after.map(|id| id.to_string().into());
-        let query = EntryQuery { register: Register::Workflow, prefix: "".into(), after, limit };
-        let page = self.shared.store.entries(query).await?;
-        let workflows = Broker::read_all(&page.entries, readable);
-        Ok(WorkflowPage { workflows, has_more: page.has_more, total: page.total })
+    /// Workflows, the oldest first: all of them, or those in one of some states.
+    pub async fn workflows(
+        &self,
+        part: EntryPart,
+        states: Option<&[WorkflowState]>,
+    ) -> Result<WorkflowPage, Error> {
+        let Found { items: workflows, next, total } = match states {
+            None => self.list_entries(Register::Workflow, part, readable).await?,
+            Some([]) => Found { items: Vec::new(), next: None, total: Some(0) },
+            Some(wanted) => {
+                let fits = |workflow: &Workflow| wanted.contains(&workflow.state);
+                self.pick_entries(Register::Workflow, part, readable, fits).await?
+            }
+        };
+        Ok(WorkflowPage { workflows, next, total })
     }
 }
 
@@ -160,7 +167,7 @@ fn readable(entry: &Entry) -> Result<Workflow, Error> {
 
 #[cfg(test)]
 mod tests {
-    use hapax_core::workflow::{Callback, Shape, WorkflowState};
+    use hapax_core::workflow::{Callback, Shape};
 
     use super::*;
     use crate::testing::{draft, rig};
@@ -208,8 +215,11 @@ mod tests {
         let view = rig.broker.workflow(id).await.unwrap().unwrap();
         assert_eq!((view.workflow.state, view.jobs.len()), (WorkflowState::Completed, 2));
         assert_eq!(view.steps[1], ("step-1".into(), "email.send".into()));
-        let page = rig.broker.workflows(None, 10).await.unwrap();
-        assert_eq!((page.workflows, page.total), (vec![view.workflow], 1));
+        let part = EntryPart { limit: 10, ..EntryPart::default() };
+        let running = rig.broker.workflows(part.clone(), Some(&[WorkflowState::Running])).await.unwrap();
+        assert_eq!((running.workflows, running.total), (vec![], Some(0)));
+        let page = rig.broker.workflows(part, None).await.unwrap();
+        assert_eq!((page.workflows, page.total), (vec![view.workflow], Some(1)));
     }
 
     #[tokio::test(start_paused = true)]

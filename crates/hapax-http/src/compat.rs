@@ -2,9 +2,11 @@
 //! only stands here, with its name and the reason.
 
 use axum::http::HeaderValue;
+use hapax_broker::EventKind;
 use hapax_core::unique::{Dimensions, Strategy, UniquePolicy};
+use hapax_core::workflow::WorkflowState;
 
-use crate::from_wire::{Fault, Given, dimensions, is_dimension};
+use crate::from_wire::{Fault, Given, RUNNING_ALIAS, dimensions, is_dimension};
 
 /// Which of two shapes a reply takes where one shape cannot serve everybody.
 ///
@@ -45,12 +47,30 @@ impl Dialect {
         self == Dialect::Negotiated
     }
 
+    /// What a workflow is in which something is left to do.
+    ///
+    /// The SDKs read the word of the HTTP binding. The official admin UI never sends the header; it offers to cancel, and
+    /// watches, what is `active`, which is the word of the OpenAPI document.
+    pub(crate) fn state_of_workflow(self, state: WorkflowState) -> &'static str {
+        match (self, state) {
+            (Dialect::OpenApi, WorkflowState::Running) => RUNNING_ALIAS,
+            _ => state.name(),
+        }
+    }
+
     /// Whether capabilities in the manifest are bare truth values and extensions bare names.
     ///
     /// The Rust and the Go SDK read nothing else; the unique-jobs document wants objects.
     pub(crate) fn manifest_is_plain(self) -> bool {
         self == Dialect::Negotiated
     }
+}
+
+/// The kind of event that a client means.
+///
+/// The official admin UI has a word for one of them that no document has.
+pub(crate) fn kind_of_event(name: &str) -> &str {
+    if name == "job.retried" { EventKind::JobRetrying.name() } else { name }
 }
 
 /// Other names of the one version of the protocol.

@@ -10,6 +10,7 @@ mod cron;
 mod cron_preview;
 mod deed;
 mod draft;
+mod entry_page;
 mod envelope;
 mod fault;
 mod given;
@@ -60,6 +61,7 @@ pub(crate) use cron::{cron, cron_switch};
 pub(crate) use cron_preview::{Preview, cron_preview, cron_runs};
 pub(crate) use deed::{Described, Targets, clients_deed, letters_deed, operators_deed, purge};
 pub(crate) use draft::{Drafted, job};
+pub(crate) use entry_page::{CronList, RUNNING_ALIAS, WorkflowList, crons, named_or_counted, workflows};
 pub(crate) use fault::Fault;
 pub(crate) use given::Given;
 pub(crate) use intake::Intake;
@@ -67,11 +69,12 @@ pub(crate) use job_key::job_key;
 pub(crate) use listening::{Listening, listening, no_choice_yet, overview, watching};
 pub(crate) use maintenance::{MaintenanceWish, maintenance};
 pub(crate) use operator_page::{
-    HistoryWish, Numbered, Wanted, history, numbered, operators_jobs, operators_letters, queue_meant,
+    HistoryWish, Numbered, Sort, Wanted, history, numbered, operators_jobs, operators_letters, queue_meant,
+    too_many_to_sort,
 };
 pub(crate) use page::{
-    LetterWish, Listing, cron_page, dead_letters, events, held_keys, holders, job_history, limits_page,
-    named_page, numbered_page, patience, queues, workflows,
+    EventList, LetterWish, Listing, dead_letters, events, held_keys, holders, job_history, limits_page,
+    named_page, patience, queues,
 };
 pub(crate) use place::Place;
 pub(crate) use pool::pool;

@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 pub(crate) mod agents;
 pub(crate) mod cron;
+pub(crate) mod crons;
 pub(crate) mod dead_letter;
 pub(crate) mod events;
 pub(crate) mod health;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hapax_core::{Job, State, TenantId, Timestamp};
+use hapax_store::Page;
 
 /// Most tenants that are counted; the jobs of further ones are not.
 const TENANTS_MAX: usize = 10_000;
@@ -67,12 +68,19 @@ impl Tenants {
         self.tenants().get(tenant).copied()
     }
 
-    /// Those that come after so many by name, at most so many; and how many there are.
-    pub(crate) fn page(&self, skipped: usize, most: usize) -> (Vec<(TenantId, Seen)>, usize) {
+    /// Those that come after one, or after so many, by name; at most so many.
+    pub(crate) fn page(
+        &self,
+        after: Option<&TenantId>,
+        skipped: usize,
+        most: usize,
+    ) -> Page<(TenantId, Seen)> {
         let mut all: Vec<_> = self.tenants().iter().map(|(tenant, seen)| (tenant.clone(), *seen)).collect();
-        all.sort_by(|(one, _), (another, _)| one.as_str().cmp(another.as_str()));
-        let total = all.len();
-        (all.into_iter().skip(skipped).take(most).collect(), total)
+        let total = all.len() as u64;
+        all.retain(|(tenant, _)| after.is_none_or(|after| tenant > after));
+        all.sort_by(|(one, _), (another, _)| one.cmp(another));
+        let has_more = skipped.saturating_add(most) < all.len();
+        Page { items: all.into_iter().skip(skipped).take(most).collect(), total, has_more }
     }
 
     fn tenants(&self) -> MutexGuard<'_, HashMap<TenantId, Seen>> {

@@ -14,6 +14,7 @@ pub(crate) mod limit;
 pub(crate) mod live;
 pub(crate) mod maintenance;
 pub(crate) mod middleware;
+pub(crate) mod operated_job;
 pub(crate) mod operator_queue;
 pub(crate) mod overview;
 pub(crate) mod pagination;

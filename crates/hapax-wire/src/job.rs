@@ -179,7 +179,7 @@ pub fn members(o: &mut Object<'_>, job: &Job) {
 }
 
 /// The moments that belong to the job's present place.
-pub(crate) fn moments(o: &mut Object<'_>, phase: &Phase) {
+pub fn moments(o: &mut Object<'_>, phase: &Phase) {
     match phase {
         Phase::Scheduled { .. } | Phase::Available { .. } | Phase::Pending { .. } | Phase::Active { .. } => {}
         Phase::Retryable { at } => {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hapax_core::Timestamp;
+
 use super::{Aspect, EventFilter, EventKind, JobEvent, Notice};
 
 /// Which part of the log to give.
@@ -13,6 +15,8 @@ pub struct EventQuery {
     /// Only what passes. The steps of jobs are given if they are asked for by name: who asks for `job.*` wants to be
     /// told of everything once.
     pub filter: EventFilter,
+    /// Only what happened then or later.
+    pub since: Option<Timestamp>,
     /// At most so many.
     pub limit: usize,
 }
@@ -46,6 +50,7 @@ impl EventQuery {
             Aspect::Step => self.filter.names(EventKind::JobStateChanged),
             Aspect::Fact => true,
         };
-        is_named && self.filter.passes(event, aspect)
+        let is_late = self.since.is_none_or(|since| event.at >= since);
+        is_named && is_late && self.filter.passes(event, aspect)
     }
 }

@@ -94,6 +94,13 @@ impl Ring {
         self.events.range(usize::try_from(skip).unwrap_or(usize::MAX).min(self.events.len())..)
     }
 
+    /// The events before the one of that number, newest first.
+    pub(super) fn before(&self, seq: u64) -> impl Iterator<Item = &Arc<JobEvent>> {
+        let count = seq.saturating_sub(self.before_oldest() + 1);
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.events.len());
+        self.events.range(..count).rev()
+    }
+
     /// The cursor of a reader that stands at that place; its time is `otherwise` if no event has one.
     pub(super) fn cursor(&self, known: Place, otherwise: Timestamp) -> EventId {
         let at = self.kept(known.seq()).map_or(otherwise, |event| event.at);

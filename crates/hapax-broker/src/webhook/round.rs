@@ -142,6 +142,7 @@ impl Round {
         let now = self.broker.now();
         let id = after.id;
         let (text, place, sent) = (delivery_written(after), Shelf::of(after.step), sent.clone());
+        let last = after.last.as_ref().map(|attempt| (attempt.at, attempt.status));
         let (name, endpoint) = (self.id.to_string(), subscription.endpoint.clone());
         // One that waits goes to no other place, and its own place serves for it.
         let ended = if place == Shelf::Dead { Shelf::Dead } else { Shelf::Delivered };
@@ -165,6 +166,7 @@ impl Round {
             let went = courier_edit(move |courier| {
                 courier.circuit =
                     if has_failed { courier.circuit.after_failure(now) } else { Circuit::CLOSED };
+                courier.last = last;
             });
             let [_, other, _, subscription] = as_it_was;
             let (pending, other) = match place {

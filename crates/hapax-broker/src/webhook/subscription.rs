@@ -78,8 +78,8 @@ impl SubscriptionView {
 /// Subscriptions in the order in which they were made.
 #[derive(Debug, Clone)]
 pub struct SubscriptionPage {
-    /// The subscriptions.
-    pub subscriptions: Vec<Subscription>,
+    /// The subscriptions, and how their deliveries go.
+    pub subscriptions: Vec<(Subscription, Courier)>,
     /// Whether there are more after these.
     pub has_more: bool,
     /// How many there are.
@@ -194,13 +194,24 @@ impl Broker {
         Ok(SubscriptionView { subscription, courier, pending: waiting.total, first_at })
     }
 
-    /// Subscriptions in the order in which they were made.
-    pub async fn subscriptions(&self, after: Option<&str>, limit: usize) -> Result<SubscriptionPage, Error> {
+    /// Subscriptions in the order in which they were made, without the first few.
+    pub async fn subscriptions(
+        &self,
+        after: Option<&str>,
+        skipped: usize,
+        limit: usize,
+    ) -> Result<SubscriptionPage, Error> {
         let after = after.map(Arc::from);
-        let query = EntryQuery { register: Register::Webhook, prefix: "".into(), after, limit };
-        let page = self.shared.store.entries(query).await?;
-        let subscriptions = page.entries.iter().map(readable).collect::<Result<_, _>>()?;
-        Ok(SubscriptionPage { subscriptions, has_more: page.has_more, total: page.total })
+        let page = self.entries(Register::Webhook, after, SUBSCRIPTIONS_MAX).await?;
+        let end = skipped.saturating_add(limit);
+        let has_more = page.has_more || page.entries.len() > end;
+        let mut subscriptions = Vec::new();
+        for entry in page.entries.iter().take(end).skip(skipped) {
+            let subscription = readable(entry)?;
+            let courier = self.courier(subscription.id).await?;
+            subscriptions.push((subscription, courier));
+        }
+        Ok(SubscriptionPage { subscriptions, has_more, total: page.total })
     }
 
     /// Changes a subscription. One that is switched on again, or leads elsewhere, is tried at once.

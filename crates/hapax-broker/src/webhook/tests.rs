@@ -227,6 +227,26 @@ async fn a_delivery_that_fails_is_sent_again_and_holds_up_those_behind_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_tells_of_each_subscription_how_the_newest_attempt_went() {
+    let rig = rig(&[503, 200], Duration::ZERO);
+    let first = rig.subscribe(&["job.*"]).await;
+    pass(Duration::from_secs(1)).await;
+    let second = rig.subscribe(&["queue.*"]).await;
+    rig.courier();
+    rig.enqueue(1).await;
+    for (seconds, failures, status) in [(10, 1, 503), (30, 0, 200)] {
+        pass(Duration::from_secs(seconds)).await;
+        let page = rig.broker.subscriptions(None, 0, 9).await.unwrap();
+        let (shown, courier) = &page.subscriptions[0];
+        assert_eq!((shown.id, courier.circuit.failures), (first.id, failures));
+        assert_eq!(courier.last.and_then(|(_, answered)| answered), Some(status));
+    }
+    let page = rig.broker.subscriptions(None, 1, 1).await.unwrap();
+    assert_eq!((page.subscriptions[0].0.id, page.has_more, page.total), (second.id, false, 2));
+    assert_eq!(page.subscriptions[0].1.last, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn after_eight_attempts_it_is_given_up_and_the_next_one_gets_its_turn() {
     let rig = rig(&[500; 8], Duration::ZERO);
     let subscription = rig.subscribe(&["job.*"]).await;

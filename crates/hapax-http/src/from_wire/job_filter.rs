@@ -138,11 +138,13 @@ fn past_text(text: &str, now: Timestamp, place: Place<'_>) -> Result<Timestamp, 
 
 /// Reads `since` and `until` from a query.
 pub(super) fn time_range(query: &Query, now: Timestamp) -> Result<TimeRange, Fault> {
-    let moment = |name| {
-        let read = |text| past_text(text, now, Place::Member(&QUERY, name));
-        query.get(name).map(read).transpose()
-    };
-    Ok(TimeRange { since: moment("since")?, until: moment("until")? })
+    Ok(TimeRange { since: moment(query, "since", now)?, until: moment(query, "until", now)? })
+}
+
+/// Reads a moment from a query, which may be given by how long ago it is.
+pub(super) fn moment(query: &Query, name: &'static str, now: Timestamp) -> Result<Option<Timestamp>, Fault> {
+    let read = |text| past_text(text, now, Place::Member(&QUERY, name));
+    query.get(name).map(read).transpose()
 }
 
 /// Reads a filter from a query.

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use axum::http::Uri;
 use hapax_broker::{EventFilter, EventQuery, LETTERS_LOOKED_AT_MAX, LetterPlace};
-use hapax_core::workflow::WorkflowId;
 use hapax_core::{JobFilter, JobType, QueueName, Timestamp};
 use hapax_store::{DeadLetterQuery, HeldQuery, QueueQuery};
 
 use super::Fault;
-use super::job_filter::{Age, of_query};
+use super::job_filter::{Age, moment, of_query};
+use super::operator_page::Numbered;
 use super::query::{Query, fault, read_query};
+use crate::compat::kind_of_event;
 
 /// Items of a page unless the query says.
 pub(crate) const LIMIT_DEFAULT: usize = 50;
@@ -22,8 +23,6 @@ pub(crate) const EVENTS_DEFAULT: usize = 100;
 pub(crate) const HOLDERS_DEFAULT: usize = 100;
 /// Furthest place at which a page may start: pages beyond are reached by cursor.
 pub(crate) const OFFSET_MAX: usize = 1_000_000;
-/// The same for recurring jobs, whose list is short: what is left out of it is read.
-pub(crate) const CRON_OFFSET_MAX: usize = 10_000;
 /// The same for rate limits: each that is left out is looked at like those that are shown.
 pub(crate) const LIMITS_OFFSET_MAX: usize = 1000;
 /// Seconds that somebody waits for the end of a job unless the query says (Results 8.2).
@@ -41,7 +40,7 @@ pub(crate) struct Listing {
 }
 
 /// Which part of a list that is counted. Some clients count items, others pages.
-fn listing(query: &Query) -> Result<Listing, Fault> {
+pub(super) fn listing(query: &Query) -> Result<Listing, Fault> {
     let limit = query.limit_or_per_page(LIMIT_DEFAULT)?;
     let offset = query.number("offset", 0, 0..=OFFSET_MAX)?;
     let page = query.number("page", 1, 1..=OFFSET_MAX)?;
@@ -82,19 +81,6 @@ pub(crate) fn named_page(uri: &Uri) -> Result<(Option<Box<str>>, usize), Fault> 
     })
 }
 
-/// Which part of the recurring jobs to show: after a name, or after so many.
-pub(crate) fn cron_page(uri: &Uri) -> Result<(Option<Box<str>>, Listing), Fault> {
-    read_query(uri, |query| {
-        let listing = listing(query)?;
-        let cursor = expect_one_beginning(query, listing)?;
-        if listing.offset > CRON_OFFSET_MAX {
-            let problem = format_args!("may leave out at most {CRON_OFFSET_MAX} items; go on by cursor");
-            return Err(fault(beginning(query), problem));
-        }
-        Ok((cursor.map(Box::from), listing))
-    })
-}
-
 /// Which part of the rate limits to show: after a key, or after so many.
 pub(crate) fn limits_page(uri: &Uri) -> Result<(Option<Box<str>>, Listing), Fault> {
     read_query(uri, |query| {
@@ -108,13 +94,8 @@ pub(crate) fn limits_page(uri: &Uri) -> Result<(Option<Box<str>>, Listing), Faul
     })
 }
 
-/// Which part of a short list to show.
-pub(crate) fn numbered_page(uri: &Uri) -> Result<Listing, Fault> {
-    read_query(uri, listing)
-}
-
 /// The cursor, beside which nothing else may say where to begin.
-fn expect_one_beginning(query: &Query, listing: Listing) -> Result<Option<&str>, Fault> {
+pub(super) fn expect_one_beginning(query: &Query, listing: Listing) -> Result<Option<&str>, Fault> {
     let cursor = query.get("cursor");
     if cursor.is_some() && listing.offset > 0 {
         let problem = "says where to begin, and so does cursor; send only one of them";
@@ -124,7 +105,7 @@ fn expect_one_beginning(query: &Query, listing: Listing) -> Result<Option<&str>,
 }
 
 /// The name of what says how much to leave out.
-fn beginning(query: &Query) -> &'static str {
+pub(super) fn beginning(query: &Query) -> &'static str {
     if query.get("page").is_some() { "page" } else { "offset" }
 }
 
@@ -137,16 +118,8 @@ pub(crate) fn job_history(uri: &Uri) -> Result<Listing, Fault> {
     })
 }
 
-fn no_cursor() -> Fault {
+pub(super) fn no_cursor() -> Fault {
     fault("cursor", "must be the next_cursor of an earlier page of this list")
-}
-
-/// After which workflow to go on, and how many to list.
-pub(crate) fn workflows(uri: &Uri) -> Result<(Option<WorkflowId>, usize), Fault> {
-    read_query(uri, |query| {
-        let after = query.get("cursor").map(str::parse).transpose().map_err(|_| no_cursor())?;
-        Ok((after, uncounted_limit(query, LIMIT_DEFAULT)?))
-    })
 }
 
 /// Which dead letters to list.
@@ -230,13 +203,28 @@ pub(crate) fn holders(uri: &Uri) -> Result<usize, Fault> {
     read_query(uri, |query| query.limit(HOLDERS_DEFAULT))
 }
 
-/// Which events to list.
-pub(crate) fn events(uri: &Uri) -> Result<EventQuery, Fault> {
+/// Events that somebody wants to see.
+#[derive(Debug)]
+pub(crate) struct EventList {
+    pub(crate) query: EventQuery,
+    /// Which page, if they are to be counted from the newest.
+    pub(crate) page: Option<Numbered>,
+}
+
+/// Which events to list. Who names a page counts them; who names none goes on by cursor.
+pub(crate) fn events(uri: &Uri, now: Timestamp) -> Result<EventList, Fault> {
     read_query(uri, |query| {
-        Ok(EventQuery {
-            after: query.either(["after", "cursor"])?.map(|(_, cursor)| cursor.to_owned()),
-            filter: event_filter(query)?,
-            limit: uncounted_limit(query, EVENTS_DEFAULT)?,
-        })
+        let after = query.either(["after", "cursor"])?.map(|(_, cursor)| cursor.to_owned());
+        let is_counted = query.get("page").is_some() && after.is_none();
+        let page = is_counted.then(|| Numbered::of(query, EVENTS_DEFAULT)).transpose()?;
+        let limit = match page {
+            Some(page) => page.per_page,
+            None => uncounted_limit(query, EVENTS_DEFAULT)?,
+        };
+        let mut filter = event_filter(query)?;
+        // The official admin UI asks for one kind, under this name.
+        filter.types.extend(query.values("type")?.iter().map(|name| kind_of_event(name).to_owned()));
+        let since = moment(query, "since", now)?;
+        Ok(EventList { query: EventQuery { after, filter, since, limit }, page })
     })
 }

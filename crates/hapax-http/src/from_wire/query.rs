@@ -128,6 +128,16 @@ impl Query {
         self.get("queue").map(QueueName::parse).transpose().map_err(|error| fault("queue", error))
     }
 
+    /// True or false.
+    pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>, Fault> {
+        match self.get(name) {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(_) => Err(fault(name, "must be true or false")),
+        }
+    }
+
     /// A span in whole seconds or as an ISO 8601 duration.
     pub(super) fn span(&self, name: &'static str) -> Result<Option<Duration>, Fault> {
         let problem = "must be a number of whole seconds such as 3600, or an ISO 8601 duration such as PT1H";

@@ -10,6 +10,7 @@ use hapax_store::webhook::Shelf;
 use super::page::{LIMIT_DEFAULT, uncounted_limit};
 use super::query::{fault, read_query};
 use super::{Fault, Given, Place};
+use crate::compat::kind_of_event;
 
 /// Most kinds of event, queues or job types of one subscription.
 pub(crate) const NAMES_MAX: usize = 64;
@@ -101,7 +102,7 @@ fn read_events(given: &Given<'_, '_>) -> Result<Vec<Pattern>, Fault> {
     }
     let read = |(index, name): (usize, &str)| {
         let place = Place::Item(&given.place, index);
-        let pattern = Pattern::parse(name).map_err(|error| Fault::new(place, error))?;
+        let pattern = Pattern::parse(kind_of_event(name)).map_err(|error| Fault::new(place, error))?;
         // A misspelt name would be waited for in vain.
         if sent().any(|kind| pattern.matches(kind)) {
             return Ok(pattern);

@@ -13,6 +13,12 @@ use super::{Fault, Given, Intake, Place};
 pub(crate) const NAME_BYTES_MAX: usize = 255;
 pub(crate) const FORMS: &[&str] = &["chain", "group", "batch"];
 
+/// What the builder of the official admin UI calls the jobs of a group or a batch. It puts the callback of a batch beside
+/// them.
+pub(crate) const BUILT_JOBS: &str = "tasks";
+
+const BUILT_OF_BATCH: &[&str] = &[BUILT_JOBS, Callback::OnComplete.name()];
+
 /// Members of a workflow whose form is told, besides those that its form has.
 const OF_ALL: &[&str] = &["type", "name", "options"];
 
@@ -45,7 +51,7 @@ pub(crate) fn workflow(
     let reader = Reader { intake, job_bytes_max, defaults: defaults.as_ref() };
     let form = body.member("type").map(|given| read_form(&given)).transpose()?;
     let shape = if let Some(form) = form {
-        expect_members(&body, OF_ALL, form)?;
+        expect_members(&body, &[OF_ALL, built_members_of(form)].concat(), form)?;
         reader.form(form, &body, 0)?
     } else {
         let graph = reader.graph(&body)?;
@@ -57,6 +63,7 @@ pub(crate) fn workflow(
         let member = match error {
             PlanError::NoCallback(_) => "callbacks",
             _ if body.member("jobs").is_some() => "jobs",
+            _ if body.member(BUILT_JOBS).is_some() => BUILT_JOBS,
             _ => "steps",
         };
         let list = Place::Member(&body.place, member);
@@ -98,6 +105,29 @@ fn members_of(form: &str) -> &'static [&'static str] {
     }
 }
 
+/// The names that the official admin UI has for them.
+fn built_members_of(form: &str) -> &'static [&'static str] {
+    match form {
+        "chain" => &[],
+        "group" => &[BUILT_JOBS],
+        _ => BUILT_OF_BATCH,
+    }
+}
+
+/// One of two members that mean the same.
+fn one_of_two<'m, 'a>(
+    usual: Option<Given<'m, 'a>>,
+    built: Option<Given<'m, 'a>>,
+) -> Result<Option<Given<'m, 'a>>, Fault> {
+    match (&usual, &built) {
+        (Some(usual), Some(built)) => {
+            let problem = format_args!("says the same as {}; send one of the two", usual.place);
+            Err(Fault::coded(Code::InvalidWorkflow, built.place, problem))
+        }
+        _ => Ok(usual.or(built)),
+    }
+}
+
 /// Nothing but what the form has: what would be passed over is refused.
 fn expect_members(given: &Given<'_, '_>, others: &[&str], form: &str) -> Result<(), Fault> {
     let known = [others, members_of(form)].concat();
@@ -126,9 +156,12 @@ impl Reader<'_> {
     }
 
     fn items(self, given: &Given<'_, '_>, name: &str, depth: usize) -> Result<Vec<Shape<Draft>>, Fault> {
-        let list = given
-            .required(name, "an array of jobs")
-            .map_err(|fault| fault.with_code(Code::InvalidWorkflow))?;
+        let list = match one_of_two(given.member(name), given.member(BUILT_JOBS))? {
+            Some(list) => list,
+            None => given
+                .required(name, "an array of jobs")
+                .map_err(|fault| fault.with_code(Code::InvalidWorkflow))?,
+        };
         list.items("an array of jobs")?.map(|item| self.item(item, depth + 1)).collect()
     }
 
@@ -154,7 +187,13 @@ impl Reader<'_> {
     }
 
     fn callbacks(self, given: &Given<'_, '_>) -> Result<Vec<(Callback, Draft)>, Fault> {
-        let Some(callbacks) = given.member("callbacks") else { return Ok(Vec::new()) };
+        let built = given.member(Callback::OnComplete.name());
+        let Some(callbacks) = given.member("callbacks") else {
+            let job =
+                built.map(|job| refuse_order(&job, BY_FORM).and_then(|()| self.job(job))).transpose()?;
+            return Ok(job.into_iter().map(|job| (Callback::OnComplete, job)).collect());
+        };
+        one_of_two(Some(callbacks), built)?;
         callbacks.expect_object("an object with on_complete, on_success or on_failure")?;
         callbacks.expect_only(&Callback::ALL.map(Callback::name))?;
         let named = Callback::ALL.into_iter().filter_map(|callback| {

@@ -63,6 +63,7 @@ const PATH: &[(&str, &str, &str)] = &[
     ("workers", "id", "The name that the worker gave itself."),
     ("queues", "name", "The name of the queue."),
     ("cron", "name", "The name of the recurring job."),
+    ("crons", "id", "The name of the recurring job."),
     ("workflows", "id", "The id of the workflow."),
     ("subscriptions", "id", "The id of the subscription."),
     ("deliveries", "id", "The id of the delivery."),
@@ -104,7 +105,8 @@ pub(super) fn cursor() -> Parameter {
     query("cursor", "`next_cursor` of the page before.", text())
 }
 
-fn per_page() -> Parameter {
+/// The size of a page in another word.
+pub(super) fn per_page() -> Parameter {
     query("per_page", "The same as `limit`.", integer().least(1))
 }
 
@@ -130,9 +132,11 @@ pub(super) fn uncounted(default: usize) -> [Parameter; 5] {
 }
 
 /// Pages that are counted.
-pub(super) fn numbered() -> [Parameter; 3] {
+pub(super) fn numbered() -> [Parameter; 5] {
     [
         page(),
+        query("offset", "How many to leave out, in place of `page`.", count().default(0)),
+        cursor(),
         query("per_page", page_length(), integer().least(1).default(PER_PAGE_DEFAULT)),
         query("limit", "The same as `per_page`.", integer().least(1)),
     ]
@@ -169,14 +173,18 @@ pub(super) fn wait(about: &'static str) -> Parameter {
 
 /// In which order jobs are listed.
 pub(super) fn order() -> [Parameter; 2] {
-    [
-        query(
-            "order",
-            "The newest first (`desc`) or the oldest.",
-            choice(["desc", "asc"]).default("\"desc\""),
-        ),
-        query("sort", "Lists have no other order.", choice(["created_at"])),
-    ]
+    sorted_by(&["created_at", "scheduled_at", "priority"], "By what they are put in order.")
+}
+
+/// The same of a list that has one order.
+pub(super) fn one_order() -> [Parameter; 2] {
+    sorted_by(&["created_at"], "This list has no other order.")
+}
+
+fn sorted_by(names: &[&'static str], about: &'static str) -> [Parameter; 2] {
+    let ways = choice(["desc", "asc"]).default("\"desc\"");
+    let names = choice(names.iter().copied()).default("\"created_at\"");
+    [query("order", "The newest first (`desc`) or the oldest.", ways), query("sort", about, names)]
 }
 
 /// The headers of requests that bring jobs.

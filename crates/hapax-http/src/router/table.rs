@@ -6,8 +6,8 @@ use hapax_wire::error::ERRORS_PATH;
 
 use super::Routes;
 use crate::routes::{
-    admin, agents, cron, dead_letter, events, health, job_keys, jobs, manifest, metrics, middleware, pools,
-    queues, rate_limits, reference, scheduling, schemas, socket, tenants, unique, webhooks, workers,
+    admin, agents, cron, crons, dead_letter, events, health, job_keys, jobs, manifest, metrics, middleware,
+    pools, queues, rate_limits, reference, scheduling, schemas, socket, tenants, unique, webhooks, workers,
     workflows,
 };
 use crate::shared::{BodyRule, Shared};
@@ -83,6 +83,7 @@ fn unique(routes: Routes) -> Routes {
         .delete("/ojs/v1/job-keys/{key}", Own, job_keys::remove)
         .post("/ojs/v1/unique/explain", Job, OwnDrafts, unique::explain::run)
         .get_with("/ojs/v1/unique/keys", All, unique::list::run)
+        .get_with("/ojs/v1/unique-jobs", All, unique::locks::run)
         .get_with("/ojs/v1/unique/keys/{key}", Own, unique::show::run)
         .post("/ojs/v1/unique/keys/{key}/release", Job, Own, unique::release::run)
 }
@@ -152,10 +153,15 @@ fn plans(routes: Routes) -> Routes {
         .patch("/ojs/v1/cron/{name}", Job, OwnCron, cron::switch)
         .delete("/ojs/v1/cron/{name}", OwnCron, cron::remove)
         .post("/ojs/v1/cron/{name}/run", Job, OwnCron, cron::run)
+        .get_with("/ojs/v1/crons", All, crons::list)
+        .get("/ojs/v1/crons/{id}", OwnCron, crons::show)
+        .patch("/ojs/v1/crons/{id}", Job, OwnCron, crons::switch)
+        .delete("/ojs/v1/crons/{id}", OwnCron, crons::remove)
         .get_with("/ojs/v1/workflows", All, workflows::list::run)
         .post("/ojs/v1/workflows", Batch, OwnDrafts, workflows::create::run)
         .get("/ojs/v1/workflows/{id}", OwnWorkflow, workflows::show::run)
         .delete("/ojs/v1/workflows/{id}", OwnWorkflow, workflows::cancel::run)
+        .post("/ojs/v1/workflows/{id}/cancel", Unused, OwnWorkflow, workflows::cancel::run)
         .get("/ojs/v1/workflows/{id}/progress", OwnWorkflow, workflows::progress::run)
 }
 
@@ -185,6 +191,7 @@ fn operators(routes: Routes) -> Routes {
         .get_with("/ojs/v1/admin/jobs", All, admin::jobs::list)
         .get("/ojs/v1/admin/jobs/{id}", OwnJob, admin::jobs::show)
         .delete("/ojs/v1/admin/jobs/{id}", OwnJob, admin::jobs::delete)
+        .patch("/ojs/v1/admin/jobs/{id}", Job, OwnJob, jobs::update::run)
         .post("/ojs/v1/admin/jobs/{id}/cancel", Unused, OwnJob, jobs::cancel::run)
         .post("/ojs/v1/admin/jobs/{id}/retry", Unused, OwnJob, admin::jobs::retry)
         .post("/ojs/v1/admin/jobs/bulk/cancel", Job, OwnIfSaid, admin::bulk::cancel)
@@ -229,6 +236,7 @@ fn hooks(routes: Routes) -> Routes {
         .post("/ojs/v1/webhooks/subscriptions", Job, All, webhooks::create)
         .get("/ojs/v1/webhooks/subscriptions/{id}", All, webhooks::show)
         .patch("/ojs/v1/webhooks/subscriptions/{id}", Job, All, webhooks::change)
+        .put("/ojs/v1/webhooks/subscriptions/{id}", Job, All, webhooks::change)
         .delete("/ojs/v1/webhooks/subscriptions/{id}", All, webhooks::remove)
         .post("/ojs/v1/webhooks/subscriptions/{id}/test", Unused, All, webhooks::test)
         .post("/ojs/v1/webhooks/subscriptions/{id}/rotate-secret", Job, All, webhooks::rotate_secret)

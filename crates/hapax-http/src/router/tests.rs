@@ -1,5 +1,6 @@
 //! Every route in its usual shape.
 
+mod admin_ui;
 mod agents;
 mod bulk;
 mod job_keys;
@@ -125,6 +126,7 @@ async fn the_life_of_a_job(play: &mut Play) {
     play.act("POST", "/ojs/v1/workers/ack", "", &format!(r#"{{"job_id":"{created}"}}"#)).await;
     play.act("GET", "/ojs/v1/events?types=job.completed&limit=1", "", "").await;
     play.act("GET", "/ojs/v1/events?types=job.state_changed&limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/events?type=job.enqueued&since=PT1H&page=1&per_page=1", "", "").await;
     play.act("GET", "/ojs/v1/jobs/{id}/events", &created, "").await;
     play.act("GET", "/ojs/v1/jobs/{id}/history", &created, "").await;
     play.act("GET", "/ojs/v1/jobs/{id}/history?limit=1&cursor=1", &created, "").await;
@@ -215,6 +217,7 @@ async fn keys_and_what_holds_them(play: &mut Play) {
     let key = play.act("POST", "/ojs/v1/unique/explain", "", explain).await.text_at("/key");
     play.act("POST", "/ojs/v1/unique/explain", "", r#"{"type":"k","args":[]}"#).await;
     play.act("GET", "/ojs/v1/unique/keys?limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/unique-jobs?per_page=1", "", "").await;
     play.act("GET", "/ojs/v1/unique/keys/{key}", &key, "").await;
     play.act("GET", "/ojs/v1/unique/keys/{key}", "ABC", "").await;
     play.act("POST", "/ojs/v1/unique/keys/{key}/release", &key, r#"{"reason":"its worker is gone"}"#).await;
@@ -229,8 +232,11 @@ async fn workflows(play: &mut Play) {
     let chain = r#"{"type":"chain","name":"c","steps":[{"type":"a","args":[]},{"type":"b","args":[]}]}"#;
     let id = play.act("POST", "/ojs/v1/workflows", "", chain).await.text_at("/workflow/id");
     play.act("GET", "/ojs/v1/workflows/{id}", &id, "").await;
-    play.act("GET", "/ojs/v1/workflows?limit=1", "", "").await;
+    play.act("GET", "/ojs/v1/workflows?state=active&limit=1", "", "").await;
     play.act("DELETE", "/ojs/v1/workflows/{id}", &id, "").await;
+    let built = r#"{"type":"batch","tasks":[{"type":"a","args":[]}],"on_complete":{"type":"b","args":[]}}"#;
+    let built = play.act("POST", "/ojs/v1/workflows", "", built).await.text_at("/id");
+    play.act("POST", "/ojs/v1/workflows/{id}/cancel", &built, "").await;
     play.act("DELETE", "/ojs/v1/workflows/{id}", &id, "").await;
     play.act("GET", "/ojs/v1/workflows/{id}", "no-such-workflow", "").await;
     let circle = r#"{"steps":[{"id":"a","type":"a","args":[],"depends_on":["b"]},{"id":"b","type":"b","args":[],"depends_on":["a"]}]}"#;
@@ -245,7 +251,11 @@ async fn recurring_jobs(play: &mut Play) {
     play.act("POST", "/ojs/v1/cron/{name}/run", "nightly", "").await;
     play.act("PATCH", "/ojs/v1/cron/{name}", "nightly", r#"{"enabled":false}"#).await;
     play.act("GET", "/ojs/v1/cron/{name}?next=2", "nightly", "").await;
+    play.act("GET", "/ojs/v1/crons?per_page=1", "", "").await;
+    play.act("GET", "/ojs/v1/crons/{id}", "nightly", "").await;
+    play.act("PATCH", "/ojs/v1/crons/{id}", "nightly", r#"{"enabled":true}"#).await;
     play.act("DELETE", "/ojs/v1/cron/{name}", "nightly", "").await;
+    play.act("DELETE", "/ojs/v1/crons/{id}", "nightly", "").await;
     let wish =
         r#"{"expression":"30 2 * * *","timezone":"Europe/Berlin","count":3,"from":"2027-03-26T12:00:00Z"}"#;
     play.act("POST", "/ojs/v1/cron/preview", "", wish).await;
@@ -283,6 +293,7 @@ async fn webhooks(play: &mut Play) {
     play.act("GET", "/ojs/v1/webhooks/subscriptions?limit=1", "", "").await;
     play.act("GET", ONE, &id, "").await;
     play.act("PATCH", ONE, &id, r#"{"events":["*"],"active":false}"#).await;
+    play.act("PUT", ONE, &id, r#"{"active":true}"#).await;
     play.act("POST", "/ojs/v1/webhooks/subscriptions/{id}/rotate-secret", &id, "").await;
     play.act("POST", "/ojs/v1/webhooks/subscriptions/{id}/test", &id, "").await;
     play.act("GET", "/ojs/v1/webhooks/deliveries", "", "").await;

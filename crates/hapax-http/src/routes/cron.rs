@@ -1,16 +1,14 @@
 //! Recurring jobs.
 
-use hapax_broker::Receipt;
+use hapax_broker::{CronPage, Receipt};
+use hapax_core::cron::Cron;
 
 use crate::call::Call;
-use crate::from_wire;
+use crate::from_wire::{self, CronList, Listing};
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::routes::jobs::{memo, reading};
 use crate::to_wire::cron;
-
-/// How many of the recurring jobs before a page are in memory at once.
-const LEFT_OUT_AT_ONCE: usize = 100;
 
 /// `POST /ojs/v1/cron`: registers a recurring job, or registers it anew.
 pub(crate) async fn register(call: Call) -> Result<Reply, Problem> {
@@ -21,33 +19,27 @@ pub(crate) async fn register(call: Call) -> Result<Reply, Problem> {
 
 /// `GET /ojs/v1/cron`: recurring jobs by name.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let (cursor, listing) = from_wire::cron_page(&call.uri)?;
-    let after = match cursor {
-        Some(name) => Some(name),
-        None => name_before(&call, listing.offset).await?,
-    };
-    let page = call.broker().crons(after.as_deref(), listing.limit).await?;
+    let (page, listing) = page(&call).await?;
     Ok(Reply::ok(cron::list(&page, listing)))
 }
 
-/// The last name that a page which begins there leaves out; that of the last of all if there are not so many.
-async fn name_before(call: &Call, offset: usize) -> Result<Option<Box<str>>, Problem> {
-    let (mut name, mut left) = (None, offset);
-    while left > 0 {
-        let page = call.broker().crons(name.as_deref(), left.min(LEFT_OUT_AT_ONCE)).await?;
-        let Some(last) = page.crons.last() else { break };
-        name = Some(Box::from(&*last.name));
-        left -= page.crons.len();
-    }
-    Ok(name)
+/// The page that the query asks for.
+pub(super) async fn page(call: &Call) -> Result<(CronPage, Listing), Problem> {
+    let CronList { part, listing, enabled } = from_wire::crons(&call.uri)?;
+    Ok((call.broker().crons(part, enabled).await?, listing))
 }
 
 /// `GET /ojs/v1/cron/{name}`: one of them, with the next moments at which it is due.
 pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     let runs = from_wire::cron_runs(&call.uri)?;
-    let found = call.broker().cron(&call.parameter).await?;
-    let found = found.ok_or_else(|| Problem::no_resource("cron", &call.parameter))?;
+    let found = named(&call).await?;
     Ok(Reply::ok(cron::shown(&found, runs, call.broker().now(), call.dialect)))
+}
+
+/// The recurring job that the path names.
+pub(super) async fn named(call: &Call) -> Result<Cron, Problem> {
+    let found = call.broker().cron(&call.parameter).await?;
+    found.ok_or_else(|| Problem::no_resource("cron", &call.parameter))
 }
 
 /// `POST /ojs/v1/cron/preview`: when a schedule would be due that nobody has registered.
@@ -59,12 +51,16 @@ pub(crate) async fn preview(call: Call) -> Result<Reply, Problem> {
 
 /// `PATCH /ojs/v1/cron/{name}`: switches it on or off.
 pub(crate) async fn switch(call: Call) -> Result<Reply, Problem> {
+    Ok(Reply::ok(cron::one(&switched(&call).await?, call.dialect)))
+}
+
+/// The recurring job that the path names, switched as the body says.
+pub(super) async fn switched(call: &Call) -> Result<Cron, Problem> {
     let enabled = {
         let body = from_wire::read(&call.body.bytes)?;
         from_wire::cron_switch(&body)?
     };
-    let switched = call.broker().switch_cron(&call.parameter, enabled).await?;
-    Ok(Reply::ok(cron::one(&switched, call.dialect)))
+    Ok(call.broker().switch_cron(&call.parameter, enabled).await?)
 }
 
 /// `DELETE /ojs/v1/cron/{name}`: removes it. Jobs that it has made stay.

@@ -4,16 +4,19 @@ use hapax_broker::{Bell, Channel};
 
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::from_wire;
+use crate::from_wire::{self, EventList};
 use crate::live::{EventStream, Feed};
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::to_wire::event;
 
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let query = from_wire::events(&call.uri)?;
+    let EventList { query, page } = from_wire::events(&call.uri, call.broker().now())?;
     call.broker().catch_up_with_events().await;
-    Ok(Reply::ok(event::page(&call.broker().events(&query))))
+    Ok(Reply::ok(match page {
+        None => event::page(&call.broker().events(&query)),
+        Some(page) => event::newest(&call.broker().newest_events(&query, page.skipped()), page),
+    }))
 }
 
 pub(crate) async fn stream(call: Call) -> Result<Answer, Problem> {

@@ -35,15 +35,15 @@ pub(crate) async fn register_version(call: Call) -> Result<Reply, Problem> {
 
 /// `GET /ojs/v1/schemas`: all of them, without the schemas themselves.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let listing = from_wire::numbered_page(&call.uri)?;
-    Ok(Reply::ok(schema::list(&*catalogue(&call).await?, listing)))
+    let (part, listing) = from_wire::named_or_counted(&call.uri)?;
+    Ok(Reply::ok(schema::list(&*catalogue(&call).await?, &part, listing)))
 }
 
 /// `GET /ojs/v1/admin/schemas`: all of them, with the schemas themselves. Only the official admin UI asks for it, and takes no
 /// second look at each.
 pub(crate) async fn list_whole(call: Call) -> Result<Reply, Problem> {
-    let listing = from_wire::numbered_page(&call.uri)?;
-    Ok(Reply::ok(schema::list_whole(&*catalogue(&call).await?, listing)))
+    let (part, listing) = from_wire::named_or_counted(&call.uri)?;
+    Ok(Reply::ok(schema::list_whole(&*catalogue(&call).await?, &part, listing)))
 }
 
 /// `GET /ojs/v1/schemas/{uri}`: one of them; with a type in place of the URI, the latest of the type.

@@ -15,9 +15,9 @@ const COUNTED_MAX: usize = 1000;
 
 /// `GET /ojs/v1/admin/tenants`: those of which this server has seen jobs since it started, by name.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let numbered = from_wire::numbered(&call.uri)?;
-    let (tenants, total) = call.shared.tenants.page(numbered.skipped(), numbered.per_page);
-    Ok(Reply::ok(tenant::list(&tenants, numbered, total)))
+    let (numbered, after) = from_wire::numbered(&call.uri, TenantId::parse)?;
+    let page = call.shared.tenants.page(after.as_ref(), numbered.skipped(), numbered.per_page);
+    Ok(Reply::ok(tenant::list(&page, numbered)))
 }
 
 /// `GET /ojs/v1/admin/tenants/{id}`: one of them, or one that has jobs.

@@ -2,5 +2,6 @@
 
 pub(crate) mod explain;
 pub(crate) mod list;
+pub(crate) mod locks;
 pub(crate) mod release;
 pub(crate) mod show;

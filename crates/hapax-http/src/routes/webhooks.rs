@@ -19,9 +19,9 @@ pub(crate) async fn create(call: Call) -> Result<Reply, Problem> {
 
 /// `GET /ojs/v1/webhooks/subscriptions`: those that there are, oldest first.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let (after, limit) = from_wire::named_page(&call.uri)?;
-    let page = call.broker().subscriptions(after.as_deref(), limit).await?;
-    Ok(Reply::ok(webhook::list(&page, limit)))
+    let (part, listing) = from_wire::named_or_counted(&call.uri)?;
+    let page = call.broker().subscriptions(part.after.as_deref(), part.skipped, part.limit).await?;
+    Ok(Reply::ok(webhook::list(&page, listing)))
 }
 
 /// `GET /ojs/v1/webhooks/subscriptions/{id}`: one of them, and how its deliveries go.
@@ -30,7 +30,7 @@ pub(crate) async fn show(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::ok(webhook::shown(&view, call.broker().now())))
 }
 
-/// `PATCH /ojs/v1/webhooks/subscriptions/{id}`: changes what is named.
+/// `PATCH /ojs/v1/webhooks/subscriptions/{id}`: changes what is named. The official admin UI calls it `PUT`.
 pub(crate) async fn change(call: Call) -> Result<Reply, Problem> {
     let id = subscription_id(&call)?;
     let patch = {

@@ -9,6 +9,7 @@ use hapax_wire::writer::{self, Object};
 use hapax_wire::{job, unique};
 
 use super::admission::another_question;
+use super::pagination;
 use crate::compat::Dialect;
 use crate::from_wire::{Listing, Preview};
 use crate::problem::Problem;
@@ -120,27 +121,42 @@ fn write(dialect: Dialect, cron: &Cron, more: impl Fn(&mut Object<'_>)) -> Vec<u
 
 /// A page of recurring jobs, under both names.
 pub(crate) fn list(page: &CronPage, listing: Listing) -> Vec<u8> {
-    let Listing { limit, offset } = listing;
-    let CronPage { crons, has_more, total } = page;
+    let CronPage { crons, next, total } = page;
     let mut out = Vec::with_capacity(256 + 2048 * crons.len());
     writer::object(&mut out, |o| {
         for name in ["crons", "cron_jobs"] {
             o.array(name, crons, |cron, out| writer::object(out, |o| members(o, cron)));
         }
         o.number("count", crons.len());
-        o.object("pagination", |o| {
-            o.number("total", total);
-            o.number("limit", limit);
-            o.number("offset", offset);
-            o.number("page", offset / limit + 1);
-            o.number("per_page", limit);
-            o.flag("has_more", *has_more);
-            if *has_more {
-                o.text_if("next_cursor", crons.last().map(|cron| &*cron.name));
-            }
-        });
+        pagination::listed(o, listing, *total, next.as_deref());
     });
     out
+}
+
+/// A page of recurring jobs, as the official admin UI reads it.
+pub(crate) fn items(page: &CronPage, listing: Listing) -> Vec<u8> {
+    let CronPage { crons, next, total } = page;
+    let mut out = Vec::with_capacity(128 + 1024 * crons.len());
+    writer::object(&mut out, |o| {
+        o.array("items", crons, |cron, out| writer::object(out, |o| item_members(o, cron)));
+        pagination::listed(o, listing, *total, next.as_deref());
+    });
+    out
+}
+
+/// A recurring job, as the official admin UI reads it.
+pub(crate) fn item(cron: &Cron) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1024);
+    writer::object(&mut out, |o| item_members(o, cron));
+    out
+}
+
+/// It wants an id, the queue flat, and the expression under the one name that no SDK reads.
+fn item_members(o: &mut Object<'_>, cron: &Cron) {
+    o.text("id", &cron.name);
+    o.text("schedule", &cron.expression);
+    o.word("queue", cron.template.spec.queue.as_str());
+    members(o, cron);
 }
 
 fn members(o: &mut Object<'_>, cron: &Cron) {

@@ -1,13 +1,15 @@
 //! Events, with every name under which one of the documents looks for a member.
 
 use hapax_broker::{
-    Aspect, Attempted, CancelledBy, CronFact, CronOutcome, EventError, EventPage, JobEvent, JobFact, News,
-    Notice, Step, WebhookFact, WorkflowFact,
+    Aspect, Attempted, CancelledBy, CronFact, CronOutcome, EventError, EventPage, JobEvent, JobFact,
+    NewestEvents, News, Notice, Step, WebhookFact, WorkflowFact,
 };
 use hapax_core::{Fraction, State, WorkerId, webhook};
 use hapax_wire::error::RETRYABLE;
 use hapax_wire::failure::timeout_kind;
 use hapax_wire::writer::{self, Object};
+
+use crate::from_wire::Numbered;
 
 /// A page of events.
 pub(crate) fn page(page: &EventPage) -> Vec<u8> {
@@ -18,6 +20,28 @@ pub(crate) fn page(page: &EventPage) -> Vec<u8> {
         o.plain("cursor", cursor);
         o.flag("has_more", *has_more);
         o.flag("gap", *gap);
+    });
+    out
+}
+
+/// A page that is counted from the newest event: under `items` as the official admin UI reads it, the newest first.
+pub(crate) fn newest(page: &NewestEvents, numbered: Numbered) -> Vec<u8> {
+    let NewestEvents { events, total, cursor } = page;
+    let write = |notice: &Notice, out: &mut Vec<u8>| writer::object(out, |o| members(o, notice));
+    let mut out = Vec::with_capacity(128 + 1280 * events.len());
+    writer::object(&mut out, |o| {
+        o.array("items", events, write);
+        o.array("events", events.iter().rev(), write);
+        o.text("cursor", cursor);
+        o.flag("has_more", false);
+        o.flag("gap", false);
+        o.object("pagination", |o| {
+            o.number("total", total);
+            o.number("page", numbered.page);
+            o.number("per_page", numbered.per_page);
+            o.number("limit", numbered.per_page);
+            o.number("offset", numbered.skipped());
+        });
     });
     out
 }

@@ -7,6 +7,8 @@ use hapax_store::{HeldPage, Holders};
 use hapax_wire::unique::{duplicates, duplicates_in_short, job_key_name, policy};
 use hapax_wire::writer::{self, Object};
 
+use super::pagination;
+use crate::from_wire::Numbered;
 use crate::limits::PAGE_BYTES_MAX;
 
 /// The answer to a look at one key.
@@ -110,6 +112,35 @@ fn held_key(o: &mut Object<'_>, job: &Job, now: Timestamp) {
     o.number("held_for_ms", now.since(job.created_at).as_millis());
     o.text_if("job_key", job_key_name(job));
     o.object("duplicates", |o| duplicates_in_short(o, &job.ledger));
+}
+
+/// The same as the official admin UI reads it: a key with the job that holds it, and until when.
+pub(crate) fn locks(
+    page: &HeldPage,
+    held: u64,
+    numbered: Numbered,
+    now: Timestamp,
+    rules: &Rules,
+) -> Vec<u8> {
+    let HeldPage { jobs, next } = page;
+    let shown = jobs.get(numbered.skipped()..).unwrap_or_default();
+    let mut out = Vec::with_capacity(160 + 320 * shown.len());
+    writer::object(&mut out, |o| {
+        o.array("items", shown, |job, out| writer::object(out, |o| lock(o, job, now, rules)));
+        pagination::numbered(o, numbered, Some(held), next.is_some(), *next);
+    });
+    out
+}
+
+fn lock(o: &mut Object<'_>, job: &Job, now: Timestamp, rules: &Rules) {
+    match &job.key {
+        Some(key) => o.hex("key", key.bytes()),
+        None => o.text("key", job_key_name(job).unwrap_or_default()),
+    }
+    identity(o, job);
+    let watch = job.spec.unique.as_ref().map(Uniqueness::watch);
+    let freed = watch.and_then(|watch| freeing(watch, job, now, rules));
+    o.moment_if("locked_until", freed.and_then(|freed| freed.at));
 }
 
 /// The answer to the release of a key.

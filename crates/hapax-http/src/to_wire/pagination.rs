@@ -20,6 +20,20 @@ pub(crate) fn write<T>(o: &mut Object<'_>, page: &Page<T>, listing: Listing, nex
     });
 }
 
+/// Writes the `pagination` member of a list that goes on behind a name, or after so many.
+pub(crate) fn listed(o: &mut Object<'_>, listing: Listing, total: Option<u64>, next: Option<&str>) {
+    let Listing { limit, offset } = listing;
+    o.object("pagination", |o| {
+        o.number_if("total", total);
+        o.number("limit", limit);
+        o.number("offset", offset);
+        o.number("page", offset / limit + 1);
+        o.number("per_page", limit);
+        o.flag("has_more", next.is_some());
+        o.text_if("next_cursor", next);
+    });
+}
+
 /// Writes the `pagination` member of an operator's list, whose pages are counted. The total stands there if it is known
 /// without counting.
 pub(crate) fn numbered(
@@ -33,6 +47,8 @@ pub(crate) fn numbered(
         o.number_if("total", total);
         o.number("page", numbered.page);
         o.number("per_page", numbered.per_page);
+        o.number("limit", numbered.per_page);
+        o.number("offset", numbered.skipped());
         o.flag("has_more", has_more);
         if has_more {
             o.plain_if("next_cursor", next);

@@ -63,8 +63,10 @@ pub(crate) fn of_workflow(view: &WorkflowView) -> Reply {
             writer::object(out, |o| {
                 let mark = workflow.marks.get(*index as usize).copied().unwrap_or(Mark::Waiting);
                 let job = jobs.get(index);
+                let (name, kind) = steps.get(*index as usize).map_or(("", ""), |(name, kind)| (name, kind));
+                o.text("id", name);
                 o.plain("job_id", workflow.id.job(*index));
-                o.text("type", steps.get(*index as usize).map_or("", |(_, kind)| kind));
+                o.text("type", kind);
                 o.word("state", state(mark, job));
                 number(o, share(*index));
                 let data =

@@ -1,8 +1,12 @@
 //! Registered schemas.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
+use hapax_broker::EntryPart;
 use hapax_wire::writer::{self, Object};
 
+use super::pagination;
 use crate::from_wire::Listing;
 use crate::limits::PAGE_BYTES_MAX;
 use crate::reply::Reply;
@@ -46,14 +50,14 @@ pub(crate) fn removed(schema: &Schema) -> Vec<u8> {
 }
 
 /// Part of all schemas, by name.
-pub(crate) fn list(catalogue: &Catalogue, listing: Listing) -> Vec<u8> {
-    page(catalogue, listing, facts)
+pub(crate) fn list(catalogue: &Catalogue, part: &EntryPart, listing: Listing) -> Vec<u8> {
+    page(catalogue, part, listing, facts)
 }
 
 /// The same with the schemas themselves, as long as the answer does not grow too large for them.
-pub(crate) fn list_whole(catalogue: &Catalogue, listing: Listing) -> Vec<u8> {
+pub(crate) fn list_whole(catalogue: &Catalogue, part: &EntryPart, listing: Listing) -> Vec<u8> {
     let mut left = PAGE_BYTES_MAX;
-    page(catalogue, listing, |o, schema| {
+    page(catalogue, part, listing, |o, schema| {
         facts(o, schema);
         let document = schema.document.as_str();
         if let Some(rest) = left.checked_sub(document.len()) {
@@ -63,28 +67,28 @@ pub(crate) fn list_whole(catalogue: &Catalogue, listing: Listing) -> Vec<u8> {
     })
 }
 
-fn page(catalogue: &Catalogue, listing: Listing, mut write: impl FnMut(&mut Object<'_>, &Schema)) -> Vec<u8> {
-    let Listing { limit, offset } = listing;
-    let total = catalogue.len();
+fn page(
+    catalogue: &Catalogue,
+    part: &EntryPart,
+    listing: Listing,
+    mut write: impl FnMut(&mut Object<'_>, &Schema),
+) -> Vec<u8> {
+    let is_behind = |schema: &&Arc<Schema>| part.after.as_deref().is_none_or(|after| *schema.uri > *after);
+    let mut shown: Vec<_> =
+        catalogue.all().filter(is_behind).skip(part.skipped).take(part.limit + 1).collect();
+    let has_more = shown.len() > part.limit;
+    shown.truncate(part.limit);
+    let next = shown.last().filter(|_| has_more).map(|schema| &*schema.uri);
     let mut out = Vec::new();
     writer::object(&mut out, |o| {
-        o.array("schemas", catalogue.all().skip(offset).take(limit), |schema, out| {
-            writer::object(out, |o| write(o, schema));
-        });
-        o.object("pagination", |o| {
-            o.number("total", total);
-            o.number("limit", limit);
-            o.number("offset", offset);
-            o.number("page", offset / limit + 1);
-            o.number("per_page", limit);
-            o.flag("has_more", offset.saturating_add(limit) < total);
-        });
+        o.array("schemas", &shown, |schema, out| writer::object(out, |o| write(o, schema)));
+        pagination::listed(o, listing, Some(catalogue.len() as u64), next);
     });
     out
 }
 
 /// The versions of a type, latest first.
-pub(crate) fn versions(kind: &str, schemas: &[std::sync::Arc<Schema>]) -> Vec<u8> {
+pub(crate) fn versions(kind: &str, schemas: &[Arc<Schema>]) -> Vec<u8> {
     let mut out = Vec::new();
     writer::object(&mut out, |o| {
         o.text("type", kind);

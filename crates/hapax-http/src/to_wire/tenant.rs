@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hapax_core::{Job, Phase, TenantId, WorkerId};
-use hapax_store::{Counts as JobCounts, JobPage};
+use hapax_store::{Counts as JobCounts, JobPage, Page};
 use hapax_wire::writer::{self, Object};
 
 use super::{pagination, queue};
@@ -12,7 +12,8 @@ use crate::from_wire::Numbered;
 use crate::tenants::{Counts, Deed, Seen};
 
 /// A page of tenants.
-pub(crate) fn list(tenants: &[(TenantId, Seen)], numbered: Numbered, total: usize) -> Vec<u8> {
+pub(crate) fn list(page: &Page<(TenantId, Seen)>, numbered: Numbered) -> Vec<u8> {
+    let Page { items: tenants, total, has_more } = page;
     let mut out = Vec::with_capacity(128 + 256 * tenants.len());
     writer::object(&mut out, |o| {
         o.array("items", tenants, |(tenant, seen), out| {
@@ -22,8 +23,8 @@ pub(crate) fn list(tenants: &[(TenantId, Seen)], numbered: Numbered, total: usiz
                 o.object("counted", |o| deeds(o, seen.counts));
             });
         });
-        let has_more = numbered.skipped().saturating_add(numbered.per_page) < total;
-        pagination::numbered(o, numbered, Some(total as u64), has_more, None::<&str>);
+        let next = tenants.last().map(|(tenant, _)| tenant);
+        pagination::numbered(o, numbered, Some(*total), *has_more, next);
     });
     out
 }

@@ -8,6 +8,8 @@ use hapax_core::{JobType, QueueName};
 use hapax_store::record::courier::Courier;
 use hapax_wire::writer::{self, Object};
 
+use super::pagination;
+use crate::from_wire::Listing;
 use crate::reply::Reply;
 
 /// A subscription that was made. Only here and after a rotation its secret is shown.
@@ -35,6 +37,7 @@ pub(crate) fn one(subscription: &Subscription) -> Vec<u8> {
 pub(crate) fn shown(view: &SubscriptionView, now: Timestamp) -> Vec<u8> {
     wrapped(|o| {
         members(o, &view.subscription);
+        newest_attempt(o, &view.courier);
         delivery_members(o, view, now);
     })
 }
@@ -48,22 +51,33 @@ pub(crate) fn removed(subscription: &Subscription) -> Vec<u8> {
 }
 
 /// A page of subscriptions.
-pub(crate) fn list(page: &SubscriptionPage, limit: usize) -> Vec<u8> {
+pub(crate) fn list(page: &SubscriptionPage, listing: Listing) -> Vec<u8> {
     let SubscriptionPage { subscriptions, has_more, total } = page;
-    let mut out = Vec::with_capacity(256 + 512 * subscriptions.len());
+    let mut out = Vec::with_capacity(256 + 1024 * subscriptions.len());
     writer::object(&mut out, |o| {
-        o.array("subscriptions", subscriptions, |subscription, out| {
-            writer::object(out, |o| members(o, subscription));
-        });
-        o.object("pagination", |o| {
-            o.number("total", total);
-            o.number("limit", limit);
-            o.flag("has_more", *has_more);
-            let last = subscriptions.last().filter(|_| *has_more);
-            o.plain_if("next_cursor", last.map(|subscription| subscription.id));
-        });
+        // The second is where the official admin UI looks.
+        for name in ["subscriptions", "items"] {
+            o.array(name, subscriptions, |(subscription, courier), out| {
+                writer::object(out, |o| {
+                    members(o, subscription);
+                    newest_attempt(o, courier);
+                });
+            });
+        }
+        let last = subscriptions.last().filter(|_| *has_more);
+        let next = last.map(|(subscription, _)| subscription.id.to_string());
+        pagination::listed(o, listing, Some(*total), next.as_deref());
     });
     out
+}
+
+/// How the newest attempt went, and how many have failed since one arrived: what the official admin UI shows.
+fn newest_attempt(o: &mut Object<'_>, courier: &Courier) {
+    o.number("failure_count", courier.circuit.failures);
+    if let Some((at, status)) = courier.last {
+        o.moment("last_delivery_at", at);
+        o.number_if("last_delivery_status", status);
+    }
 }
 
 /// How an endpoint answered to a test. What it said is not shown: it may be a neighbour of the server.
@@ -72,7 +86,10 @@ pub(crate) fn probed(probe: &Probe) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
     writer::object(&mut out, |o| {
         o.flag("success", response.verdict() == Verdict::Delivered);
-        o.number_if("status_code", response.status());
+        // The official admin UI reads the second.
+        for name in ["status_code", "status"] {
+            o.number_if(name, response.status());
+        }
         o.number("response_time_ms", took.as_millis());
         if let Response::Failed(error) = response {
             o.text("error", error);
@@ -152,7 +169,7 @@ fn members(o: &mut Object<'_>, subscription: &Subscription) {
 
 fn delivery_members(o: &mut Object<'_>, view: &SubscriptionView, now: Timestamp) {
     let SubscriptionView { subscription, courier, pending, first_at: _ } = view;
-    let Courier { circuit, dropped, sender: _ } = courier;
+    let Courier { circuit, dropped, last: _, sender: _ } = courier;
     let next_probe_at = view.next_probe_at(now);
     o.object("deliveries", |o| {
         o.word(

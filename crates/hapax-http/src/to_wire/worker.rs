@@ -1,7 +1,7 @@
 //! Workers, as operators see them.
 
 use hapax_broker::{Deregistered, Order, Report, Standing, Worker};
-use hapax_core::{Job, QueueName, Timestamp};
+use hapax_core::{Job, QueueName, Timestamp, WorkerId};
 use hapax_wire::summary;
 use hapax_wire::writer::{self, Object};
 
@@ -9,20 +9,29 @@ use super::pagination;
 use crate::from_wire::Numbered;
 
 /// The answer to a question for all workers.
-pub(crate) fn list(workers: &[Worker], numbered: Numbered, now: Timestamp) -> Vec<u8> {
+pub(crate) fn list(
+    workers: &[Worker],
+    numbered: Numbered,
+    after: Option<&WorkerId>,
+    now: Timestamp,
+) -> Vec<u8> {
     let standing = |wanted| workers.iter().filter(|worker| worker.standing(now) == wanted).count();
-    let shown = workers.iter().skip(numbered.skipped()).take(numbered.per_page);
+    let is_behind = |worker: &&Worker| after.is_none_or(|after| worker.id.as_str() > after.as_str());
+    let mut shown: Vec<_> =
+        workers.iter().filter(is_behind).skip(numbered.skipped()).take(numbered.per_page + 1).collect();
+    let has_more = shown.len() > numbered.per_page;
+    shown.truncate(numbered.per_page);
     let mut out = Vec::with_capacity(192 + 384 * numbered.per_page.min(workers.len()));
     writer::object(&mut out, |o| {
-        o.array("items", shown, |worker, out| writer::object(out, |o| members(o, worker, now)));
+        o.array("items", &shown, |worker, out| writer::object(out, |o| members(o, worker, now)));
         o.object("summary", |o| {
             o.number("total", workers.len());
             o.number("running", standing(Standing::Running));
             o.number("quiet", standing(Standing::Quiet));
             o.number("stale", standing(Standing::Stale));
         });
-        let has_more = numbered.skipped().saturating_add(numbered.per_page) < workers.len();
-        pagination::numbered(o, numbered, Some(workers.len() as u64), has_more, None::<&str>);
+        let last = shown.last().map(|worker| worker.id.as_str());
+        pagination::numbered(o, numbered, Some(workers.len() as u64), has_more, last);
     });
     out
 }

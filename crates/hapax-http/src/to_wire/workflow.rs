@@ -10,23 +10,27 @@ use hapax_store::{Answer, Done, Followed};
 use hapax_wire::writer::{self, Object};
 
 use super::admission::another_question;
+use super::pagination;
+use crate::compat::Dialect;
+use crate::from_wire::Listing;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_id::RequestId;
 
-/// A workflow, in a wrapper and flat: the suite reads the one, the JavaScript and Rust SDKs the other.
-pub(crate) fn one(view: &WorkflowView) -> Vec<u8> {
+/// A workflow, in a wrapper and flat: the suite reads the one, the JavaScript and Rust SDKs and the official admin UI the
+/// other.
+pub(crate) fn one(view: &WorkflowView, dialect: Dialect) -> Vec<u8> {
     let mut out = Vec::with_capacity(512 + 320 * view.steps.len());
     writer::object(&mut out, |o| {
-        o.object("workflow", |o| members(o, view));
-        members(o, view);
+        o.object("workflow", |o| members(o, view, Dialect::Negotiated));
+        members(o, view, dialect);
     });
     out
 }
 
 /// The answer to a start.
-pub(crate) fn started(view: &WorkflowView) -> Reply {
-    let reply = Reply::json(StatusCode::CREATED, one(view));
+pub(crate) fn started(view: &WorkflowView, dialect: Dialect) -> Reply {
+    let reply = Reply::json(StatusCode::CREATED, one(view, dialect));
     match HeaderValue::from_str(&format!("/ojs/v1/workflows/{}", view.workflow.id)) {
         Ok(address) => reply.with(header::LOCATION, address),
         Err(_) => reply,
@@ -34,9 +38,9 @@ pub(crate) fn started(view: &WorkflowView) -> Reply {
 }
 
 /// The answer to a start as it is remembered: what the store knows of it.
-pub(crate) fn remembered(answer: &Answer, id: &RequestId) -> Reply {
+pub(crate) fn remembered(answer: &Answer, id: &RequestId, dialect: Dialect) -> Reply {
     match answer {
-        Ok(Done::WorkflowStarted(start)) => started(&WorkflowView::started(start)),
+        Ok(Done::WorkflowStarted(start)) => started(&WorkflowView::started(start), dialect),
         Ok(_) => another_question().reply(id),
         Err(refusal) => Problem::from(refusal.clone()).reply(id),
     }
@@ -47,7 +51,7 @@ pub(crate) fn cancelled(followed: &Followed) -> Vec<u8> {
     let Followed { workflow, followers } = followed;
     let cancelled = followers.iter().filter(|(_, job)| job.state() == State::Cancelled).count();
     let members = |o: &mut Object<'_>| {
-        head(o, workflow);
+        head(o, workflow, Dialect::Negotiated);
         o.moment_if("cancelled_at", workflow.ended_at);
         o.number("steps_cancelled", cancelled);
         // One name from the HTTP binding, one from the Rust SDK.
@@ -63,26 +67,21 @@ pub(crate) fn cancelled(followed: &Followed) -> Vec<u8> {
     out
 }
 
-/// A page of workflows, without their steps.
-pub(crate) fn list(page: &WorkflowPage, limit: usize) -> Vec<u8> {
-    let WorkflowPage { workflows, has_more, total } = page;
-    let mut out = Vec::with_capacity(128 + 640 * workflows.len());
+/// A page of workflows, without their steps; under `items` as the official admin UI reads it.
+pub(crate) fn list(page: &WorkflowPage, listing: Listing) -> Vec<u8> {
+    let WorkflowPage { workflows, next, total } = page;
+    let mut out = Vec::with_capacity(256 + 1280 * workflows.len());
     writer::object(&mut out, |o| {
-        o.array("workflows", workflows, |workflow, out| writer::object(out, |o| head(o, workflow)));
-        o.object("pagination", |o| {
-            o.number("total", total);
-            o.number("limit", limit);
-            o.flag("has_more", *has_more);
-            if *has_more {
-                o.plain_if("next_cursor", workflows.last().map(|workflow| workflow.id));
-            }
-        });
+        for (name, dialect) in [("workflows", Dialect::Negotiated), ("items", Dialect::OpenApi)] {
+            o.array(name, workflows, |workflow, out| writer::object(out, |o| head(o, workflow, dialect)));
+        }
+        pagination::listed(o, listing, *total, next.as_deref());
     });
     out
 }
 
-fn members(o: &mut Object<'_>, view: &WorkflowView) {
-    head(o, &view.workflow);
+fn members(o: &mut Object<'_>, view: &WorkflowView, dialect: Dialect) {
+    head(o, &view.workflow, dialect);
     let steps: Vec<u32> = (0..).take(view.workflow.marks.len()).collect();
     o.array("steps", &steps, |index, out| writer::object(out, |o| step(o, view, *index)));
     failures::members(o, view);
@@ -91,7 +90,7 @@ fn members(o: &mut Object<'_>, view: &WorkflowView) {
     }
 }
 
-fn head(o: &mut Object<'_>, workflow: &Workflow) {
+fn head(o: &mut Object<'_>, workflow: &Workflow, dialect: Dialect) {
     let Workflow { id, form, name, state, runs: _, marks: _, created_at, started_at, ended_at } = workflow;
     let (total, completed, failed) =
         (workflow.jobs(), workflow.count(Mark::Completed), workflow.count(Mark::Failed));
@@ -102,7 +101,7 @@ fn head(o: &mut Object<'_>, workflow: &Workflow) {
         // The Python SDK wants the member.
         None => o.raw("name", "null"),
     }
-    o.word("state", state.name());
+    o.word("state", dialect.state_of_workflow(*state));
     for (name, number) in [
         ("steps_total", total),
         ("steps_completed", completed),
@@ -134,6 +133,8 @@ fn step(o: &mut Object<'_>, view: &WorkflowView, index: u32) {
     o.text("type", steps.get(index as usize).map_or("", |(_, kind)| kind));
     o.word("state", state(mark, job));
     o.plain("job_id", workflow.id.job(index));
+    // The official admin UI knows steps of many jobs.
+    o.array("job_ids", [workflow.id.job(index)], |id, out| writer::plain(out, id));
     let needs: Vec<u32> = workflow.run_of(index).map(|run| run.needs.of(index).collect()).unwrap_or_default();
     // Names of ten thousand others for each of three callbacks would be most of the answer.
     let needs = if needs.len() > NEEDS_SHOWN_MAX { &needs[..0] } else { &needs };

@@ -15,7 +15,7 @@ async fn held(rig: &Rig) -> JobId {
 /// From where to where jobs went, as one text each.
 fn steps(rig: &Rig) -> Vec<String> {
     let filter = EventFilter { types: vec!["job.state_changed".into()], ..EventFilter::default() };
-    let told = rig.broker.events(&EventQuery { after: None, filter, limit: 1000 }).events;
+    let told = rig.broker.events(&EventQuery { filter, limit: 1000, ..EventQuery::default() }).events;
     let step = |notice: Notice| {
         let Step { from, to } = notice.event.step().unwrap();
         format!("{} → {}", from.map_or("", State::name), to.name())

@@ -70,6 +70,37 @@ fn pages_follow_one_another_without_holes_or_repeats() {
 }
 
 #[test]
+fn pages_that_are_counted_begin_with_the_newest_event() {
+    let log = log();
+    write(&log, (0..5).map(|number| event("a.b", if number == 3 { "r" } else { "q" })).collect());
+    let newest = |filter: EventFilter, since: Option<i64>, skipped| {
+        let since = since.map(Timestamp::from_millis);
+        let page = log.newest(&EventQuery { filter, since, limit: 2, ..query() }, skipped);
+        (page.events.iter().map(|notice| notice.event.seq).collect::<Vec<_>>(), page.total)
+    };
+    let all = EventFilter::default;
+    assert_eq!(newest(all(), None, 0), (vec![5, 4], 5));
+    assert_eq!(newest(all(), None, 4), (vec![1], 5));
+    assert_eq!(newest(all(), None, 6), (vec![], 5));
+    assert_eq!(newest(in_queue("q"), None, 1), (vec![3, 2], 4));
+    assert_eq!(newest(all(), Some(5000), 0).1, 5);
+    assert_eq!(newest(all(), Some(5001), 0), (vec![], 0));
+    let steps = EventFilter { types: vec!["job.*".into(), "job.state_changed".into()], ..all() };
+    assert_eq!(newest(steps, None, 0), (vec![5, 5], 10), "of one event first what is told last");
+    let cursor = log.newest(&query(), 0).cursor;
+    write(&log, vec![event("a.b", "q")]);
+    assert_eq!(numbers(&log.page(&after(&cursor))), [6]);
+}
+
+#[test]
+fn a_look_from_the_newest_event_reaches_the_oldest_that_is_kept() {
+    let log = log();
+    write(&log, (0..=EVENTS_KEPT).map(|_| event("a.b", "q")).collect());
+    let page = log.newest(&EventQuery { limit: 1, ..query() }, EVENTS_KEPT - 1);
+    assert_eq!((page.events[0].event.seq, page.total), (2, EVENTS_KEPT));
+}
+
+#[test]
 fn the_id_of_an_event_is_a_cursor() {
     let log = log();
     write(&log, (0..3).map(|_| event("a.b", "q")).collect());
@@ -104,7 +135,7 @@ fn steps_are_given_to_those_who_ask_for_them_by_name() {
     let page = |types: &[&str], limit, after: Option<&str>| {
         let filter =
             EventFilter { types: types.iter().map(ToString::to_string).collect(), ..EventFilter::default() };
-        log.page(&EventQuery { after: after.map(str::to_owned), filter, limit })
+        log.page(&EventQuery { after: after.map(str::to_owned), filter, limit, ..query() })
     };
     let told = |page: &EventPage| {
         page.events.iter().map(|notice| (notice.event.seq, notice.aspect)).collect::<Vec<_>>()

@@ -45,7 +45,7 @@ impl Rig {
 /// Everything in the log.
 fn log(rig: &Rig) -> Vec<EventKind> {
     let filter = EventFilter { types: vec!["*".into(), WAY.into()], ..EventFilter::default() };
-    let page = rig.broker.events(&EventQuery { after: None, filter, limit: 1000 });
+    let page = rig.broker.events(&EventQuery { filter, limit: 1000, ..EventQuery::default() });
     page.events.iter().map(Notice::kind).collect()
 }
 

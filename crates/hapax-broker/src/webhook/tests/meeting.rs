@@ -215,7 +215,7 @@ async fn of_many_who_subscribe_at_once_no_more_are_let_in_than_there_is_room_for
             Err(other) => panic!("{other:?}"),
         }
     }
-    let page = rig.broker.subscriptions(None, 500).await.unwrap();
+    let page = rig.broker.subscriptions(None, 0, 500).await.unwrap();
     assert_eq!((refused, page.total), (20, SUBSCRIPTIONS_MAX as u64));
 }
 

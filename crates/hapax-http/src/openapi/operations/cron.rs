@@ -2,16 +2,16 @@
 
 use hapax_wire::error::Code;
 
-use crate::from_wire::bounds::{CRON_OFFSET_MAX, NEXT_RUNS_DEFAULT, NEXT_RUNS_MAX};
+use crate::from_wire::bounds::{ENTRY_OFFSET_MAX, NEXT_RUNS_DEFAULT, NEXT_RUNS_MAX};
 use crate::openapi::operation::{Operation, delete, get, patch, post};
-use crate::openapi::parameter::{counted, cursor, query};
-use crate::openapi::shape::{integer, named, object};
+use crate::openapi::parameter::{Parameter, counted, cursor, query};
+use crate::openapi::shape::{flag, integer, named, object};
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/ojs/v1/cron", "List recurring jobs by name")
-            .with(counted(CRON_OFFSET_MAX))
-            .with([cursor()])
+            .with(counted(ENTRY_OFFSET_MAX))
+            .with([cursor(), enabled()])
             .gives(200, "A page of recurring jobs.", "Crons"),
         post("/ojs/v1/cron", "Register a recurring job, or register it anew")
             .takes(named("CronWish"))
@@ -50,5 +50,24 @@ pub(super) fn operations() -> Vec<Operation> {
             .may_take(object([]).only().about("Nothing can be said."))
             .gives(200, "The job, or why there is none.", "ShownCron")
             .fails([Code::NotFound, Code::BackendUnavailable]),
+        get("/ojs/v1/crons", "List recurring jobs by name (admin UI)")
+            .details("For the official admin UI; others use `/ojs/v1/cron`.")
+            .with(counted(ENTRY_OFFSET_MAX))
+            .with([cursor(), enabled()])
+            .gives(200, "A page of recurring jobs.", "CronItems"),
+        get("/ojs/v1/crons/{id}", "Look at a recurring job (admin UI)")
+            .gives(200, "The recurring job.", "CronItem")
+            .fails([Code::NotFound]),
+        patch("/ojs/v1/crons/{id}", "Switch a recurring job on or off (admin UI)")
+            .takes(named("CronSwitch"))
+            .gives(200, "The recurring job.", "CronItem")
+            .fails([Code::NotFound]),
+        delete("/ojs/v1/crons/{id}", "Remove a recurring job (admin UI)")
+            .gives(200, "It is gone.", "CronItem")
+            .fails([Code::NotFound]),
     ]
+}
+
+fn enabled() -> Parameter {
+    query("enabled", "Only those that are switched on, or off.", flag())
 }

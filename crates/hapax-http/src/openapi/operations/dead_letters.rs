@@ -6,7 +6,7 @@ use hapax_wire::error::Code;
 
 use crate::from_wire::bounds::OFFSET_MAX;
 use crate::openapi::operation::{Operation, delete, get, post};
-use crate::openapi::parameter::{counted, cursor, job_filter, numbered, order};
+use crate::openapi::parameter::{counted, cursor, job_filter, numbered, one_order};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -20,8 +20,7 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/ojs/v1/admin/dead-letter", "List dead letters by pages, newest first")
             .with(job_filter())
             .with(numbered())
-            .with([cursor()])
-            .with(order())
+            .with(one_order())
             .gives(200, "A page of jobs.", "OperatedDeadLetters")
             .fails([Code::Unsupported]),
         get("/ojs/v1/dead-letter/stats", "Ask what dead letters are together")

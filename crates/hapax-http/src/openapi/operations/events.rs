@@ -5,8 +5,8 @@ use hapax_wire::error::Code;
 
 use crate::from_wire::bounds::EVENTS_DEFAULT;
 use crate::openapi::operation::{Operation, get};
-use crate::openapi::parameter::{event_filter, last_event, query, uncounted};
-use crate::openapi::shape::text;
+use crate::openapi::parameter::{cursor, event_filter, last_event, limit, per_page, query, query_list};
+use crate::openapi::shape::{count, either, integer, moment, named, span, text};
 
 /// The media type of streams.
 const STREAM: &str = "text/event-stream";
@@ -17,9 +17,17 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/ojs/v1/events", "List what has happened")
             .with(event_filter())
-            .with([query("after", "`cursor` of the answer before.", text())])
-            .with(uncounted(EVENTS_DEFAULT))
-            .gives(200, "Events, the oldest first.", "Events"),
+            .with([
+                query_list("type", "The same as `types`.", named("EventKind")),
+                query("since", "Not older than this time, or than so long ago.", either([moment(), span()])),
+                query("after", "`cursor` of the answer before.", text()),
+                query("page", "Which page, counted from the newest event.", integer().least(1)),
+                query("offset", "How many to leave out, in place of a `page` beyond the first.", count()),
+                per_page(),
+                limit(EVENTS_DEFAULT),
+                cursor(),
+            ])
+            .gives(200, "Events: the oldest first, and with `page` the newest.", "Events"),
         get("/ojs/v1/events/stream", "Be told what happens, as it happens")
             .details(kept)
             .with(event_filter())

@@ -35,11 +35,9 @@ pub(super) fn operations() -> Vec<Operation> {
             .gives(201, "It was created; its address is in `Location`.", "Admission")
             .gives(200, "An earlier job stands for it.", "Admission")
             .fails(ADMISSION_ERRORS),
-        get("/ojs/v1/jobs/{id}", "Look at a job")
-            .also(Method::GET, "/ojs/v1/admin/jobs/{id}")
-            .gives(200, "The job.", "ShownJob")
-            .fails([Code::NotFound]),
+        get("/ojs/v1/jobs/{id}", "Look at a job").gives(200, "The job.", "ShownJob").fails([Code::NotFound]),
         patch("/ojs/v1/jobs/{id}", "Give a waiting job another priority")
+            .also(Method::PATCH, "/ojs/v1/admin/jobs/{id}")
             .takes(priority)
             .gives(200, "The job as it is.", "ReprioritizedJob")
             .fails([Code::NotFound, Code::Conflict]),

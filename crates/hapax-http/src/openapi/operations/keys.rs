@@ -5,7 +5,7 @@ use hapax_wire::error::Code;
 
 use crate::from_wire::bounds::{HOLDERS_DEFAULT, LIMIT_DEFAULT};
 use crate::openapi::operation::{Operation, delete, get, post};
-use crate::openapi::parameter::{limit, query, uncounted};
+use crate::openapi::parameter::{limit, numbered, query, uncounted};
 use crate::openapi::shape::{named, seconds_or_span, text};
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -23,6 +23,10 @@ pub(super) fn operations() -> Vec<Operation> {
             ])
             .with(uncounted(LIMIT_DEFAULT))
             .gives(200, "A page of keys.", "HeldKeys"),
+        get("/ojs/v1/unique-jobs", "List the keys that are held, by pages (admin UI)")
+            .details("For the official admin UI; others use `/ojs/v1/unique/keys`.")
+            .with(numbered())
+            .gives(200, "A page of keys.", "Locks"),
         get("/ojs/v1/unique/keys/{key}", "Show who holds a key")
             .with([limit(HOLDERS_DEFAULT)])
             .gives(200, "The jobs that carry it.", "Holders")

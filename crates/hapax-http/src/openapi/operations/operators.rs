@@ -4,19 +4,19 @@ use hapax_broker::Period;
 use hapax_wire::error::Code;
 
 use crate::openapi::operation::{Operation, delete, get, post};
-use crate::openapi::parameter::{cursor, job_filter, numbered, order, query};
-use crate::openapi::shape::{Shape, choice, either, list, moment, named, needs, object, span, text};
+use crate::openapi::parameter::{Parameter, job_filter, numbered, order, query};
+use crate::openapi::shape::{Shape, choice, either, flag, list, moment, named, needs, object, span, text};
 
 pub(super) fn operations() -> Vec<Operation> {
     let past = || either([moment(), span()]);
     vec![
         get("/ojs/v1/admin/jobs", "Find jobs")
-            .with(job_filter())
-            .with(numbered())
-            .with([cursor()])
-            .with(order())
+            .with(finding_jobs())
             .gives_shape(200, "A page of jobs in short.", jobs())
             .fails([Code::Unsupported]),
+        get("/ojs/v1/admin/jobs/{id}", "Look at a job (operators)")
+            .gives(200, "The job, with its moments in one place.", "OperatedJob")
+            .fails([Code::NotFound]),
         get("/ojs/v1/admin/workers", "List the workers that this server has heard of")
             .with(numbered())
             .gives(200, "A page of workers.", "Workers"),
@@ -71,6 +71,12 @@ pub(super) fn operations() -> Vec<Operation> {
             "Reset",
         ),
     ]
+}
+
+/// What an operator says of the jobs that are wanted.
+pub(super) fn finding_jobs() -> Vec<Parameter> {
+    let open = query("exclude_terminal", "Without those that have ended.", flag().default(false));
+    job_filter().into_iter().chain(numbered()).chain(order()).chain([open]).collect()
 }
 
 pub(super) fn jobs() -> Shape {

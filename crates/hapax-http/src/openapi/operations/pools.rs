@@ -4,7 +4,7 @@ use hapax_wire::error::Code;
 
 use crate::from_wire::bounds::LIMIT_DEFAULT;
 use crate::openapi::operation::{Operation, delete, get, put};
-use crate::openapi::parameter::{cursor, job_filter, numbered, order, uncounted};
+use crate::openapi::parameter::{numbered, uncounted};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -40,10 +40,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .gives(200, "The tenant.", "TenantWithJobs")
             .fails([Code::NotFound]),
         get("/ojs/v1/admin/tenants/{id}/jobs", "Find jobs of a tenant")
-            .with(job_filter())
-            .with(numbered())
-            .with([cursor()])
-            .with(order())
+            .with(super::operators::finding_jobs())
             .gives_shape(200, "A page of jobs in short.", super::operators::jobs())
             .fails([Code::NotFound, Code::Unsupported]),
         get("/ojs/v1/admin/tenants/{id}/stats", "Ask what was done for a tenant")

@@ -3,20 +3,20 @@
 use axum::http::Method;
 use hapax_wire::error::Code;
 
-use crate::from_wire::bounds::OFFSET_MAX;
+use crate::from_wire::bounds::ENTRY_OFFSET_MAX;
 use crate::openapi::operation::{Operation, delete, get, post, put};
-use crate::openapi::parameter::counted;
+use crate::openapi::parameter::{counted, cursor};
 use crate::openapi::shape::named;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        get("/ojs/v1/schemas", "List schemas").with(counted(OFFSET_MAX)).gives(
-            200,
-            "A page of schemas, without the schemas themselves.",
-            "Schemas",
-        ),
+        get("/ojs/v1/schemas", "List schemas by name")
+            .with(counted(ENTRY_OFFSET_MAX))
+            .with([cursor()])
+            .gives(200, "A page of schemas, without the schemas themselves.", "Schemas"),
         get("/ojs/v1/admin/schemas", "List schemas with the schemas themselves")
-            .with(counted(OFFSET_MAX))
+            .with(counted(ENTRY_OFFSET_MAX))
+            .with([cursor()])
             .gives(200, "A page of schemas.", "WholeSchemas"),
         post("/ojs/v1/schemas", "Register a schema")
             .takes(named("SchemaWish"))

@@ -1,10 +1,11 @@
 //! Webhooks.
 
+use axum::http::Method;
 use hapax_wire::error::Code;
 
-use crate::from_wire::bounds::LIMIT_DEFAULT;
+use crate::from_wire::bounds::{ENTRY_OFFSET_MAX, LIMIT_DEFAULT};
 use crate::openapi::operation::{Operation, delete, get, patch, post};
-use crate::openapi::parameter::{query, uncounted};
+use crate::openapi::parameter::{counted, cursor, query, uncounted};
 use crate::openapi::shape::{choice, named, text};
 use crate::openapi::shapes::delivery_steps;
 
@@ -12,7 +13,8 @@ pub(super) fn operations() -> Vec<Operation> {
     let statuses = choice(delivery_steps().into_iter().chain(["success", "failed"]));
     vec![
         get("/ojs/v1/webhooks/subscriptions", "List subscriptions, the oldest first")
-            .with(uncounted(LIMIT_DEFAULT))
+            .with(counted(ENTRY_OFFSET_MAX))
+            .with([cursor()])
             .gives(200, "A page of subscriptions.", "Subscriptions"),
         post("/ojs/v1/webhooks/subscriptions", "Subscribe to events")
             .takes(named("SubscriptionWish"))
@@ -22,6 +24,8 @@ pub(super) fn operations() -> Vec<Operation> {
             .gives(200, "The subscription, and how its deliveries stand.", "ShownSubscription")
             .fails([Code::NotFound]),
         patch("/ojs/v1/webhooks/subscriptions/{id}", "Change a subscription")
+            .details("What is not named stays as it is, with either method.")
+            .also(Method::PUT, "/ojs/v1/webhooks/subscriptions/{id}")
             .takes(named("SubscriptionPatch"))
             .gives(200, "The subscription.", "ChangedSubscription")
             .fails([Code::NotFound]),

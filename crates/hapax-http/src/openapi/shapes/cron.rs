@@ -19,10 +19,20 @@ pub(super) fn shapes() -> Vec<Named> {
         needs("count", count()),
         needs("pagination", named("Pagination")),
     ];
+    let item = [
+        needs("id", text().about("The same as `name`.")),
+        needs("schedule", text().about("The same as `expression`.")),
+        needs("queue", text()),
+    ];
     vec![
         ("CronWish", wish()),
         ("CronSwitch", object([needs("enabled", flag())]).only()),
         ("Cron", object(members())),
+        ("CronItem", all([named("Cron"), object(item)])),
+        (
+            "CronItems",
+            object([needs("items", list(named("CronItem"))), needs("pagination", named("Pagination"))]),
+        ),
         ("Crons", object(crons)),
         ("ShownCron", shown()),
         ("CronPreviewWish", preview_wish()),

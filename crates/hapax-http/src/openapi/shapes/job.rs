@@ -20,6 +20,7 @@ pub(super) fn shapes() -> Vec<Named> {
         ("JobSummary", summary()),
         ("Failure", failure()),
         ("ShownJob", twice("job", &named("Job")).about("The job, under `job` and flat beside it.")),
+        ("OperatedJob", all([named("ShownJob"), object([may("metadata", timeline())])])),
         ("ReprioritizedJob", reprioritized()),
         ("DeletedJob", object([needs("deleted", flag()), needs("job_id", text())])),
         ("Standing", standing()),
@@ -60,6 +61,11 @@ fn moments() -> [Member; 10] {
         may("discarded_at", moment()),
         may("re_enqueued_at", moment().about("When a dead letter was tried again.")),
     ]
+}
+
+fn timeline() -> Shape {
+    object(moments().into_iter().chain([may("scheduled_at", text())]))
+        .about("The moments of the job, unless its client gave it an attribute of this name.")
 }
 
 fn facts() -> [Member; 10] {

@@ -10,6 +10,7 @@ pub(super) fn shapes() -> Vec<Named> {
     let reason = text().chars_max(RELEASE_REASON_CHARS_MAX);
     vec![
         ("HeldKeys", held()),
+        ("Locks", locks()),
         ("Holders", holders()),
         ("ReleaseWish", object([may("reason", reason)]).only()),
         ("Released", released()),
@@ -38,6 +39,15 @@ fn held() -> Shape {
         needs("keys", list(object(identity().into_iter().chain(own)))),
         needs("held", count().about("How many keys are held in all.")),
         needs("pagination", named("Pagination")),
+    ])
+}
+
+fn locks() -> Shape {
+    let until = may("locked_until", moment().about("When it becomes free, if that is a matter of time."));
+    let own = [needs("key", text()), until];
+    object([
+        needs("items", list(object(identity().into_iter().chain(own)))),
+        needs("pagination", named("NumberedPagination")),
     ])
 }
 

@@ -9,11 +9,10 @@ use crate::schemas::Mode;
 pub(super) fn shapes() -> Vec<Named> {
     let document = || any().about("A JSON Schema for `args`.");
     let facts_and = |member: Member| all([named("SchemaFacts"), object([member])]);
-    let schemas =
-        [needs("schemas", list(named("SchemaFacts"))), needs("pagination", named("NumberedPagination"))];
+    let schemas = [needs("schemas", list(named("SchemaFacts"))), needs("pagination", named("Pagination"))];
     let whole = [
         needs("schemas", list(facts_and(may("schema", document())))),
-        needs("pagination", named("NumberedPagination")),
+        needs("pagination", named("Pagination")),
     ];
     let wish = [
         may("uri", text()),

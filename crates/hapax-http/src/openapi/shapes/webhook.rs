@@ -16,8 +16,13 @@ pub(super) fn shapes() -> Vec<Named> {
         needs("secret", text().about("Signs what is sent; no other answer shows it.")),
         may("previous_secret_expires_at", moment()),
     ];
-    let subscriptions =
-        [needs("subscriptions", list(named("Subscription"))), needs("pagination", named("Pagination"))];
+    let listed = || list(all([named("Subscription"), object(newest_attempt())]));
+    let subscriptions = [
+        needs("subscriptions", listed()),
+        needs("items", listed().about("The same as `subscriptions`.")),
+        needs("pagination", named("Pagination")),
+    ];
+    let shown = newest_attempt().into_iter().chain([needs("deliveries", courier())]);
     let deliveries = [needs("deliveries", list(named("Delivery"))), needs("pagination", named("Pagination"))];
     let delivery = all([named("Delivery"), object([needs("event", named("Event"))])]);
     vec![
@@ -28,7 +33,7 @@ pub(super) fn shapes() -> Vec<Named> {
         ("Subscriptions", object(subscriptions)),
         ("SecretSubscription", with(secret)),
         ("ChangedSubscription", twice("subscription", &named("Subscription"))),
-        ("ShownSubscription", with(vec![needs("deliveries", courier())])),
+        ("ShownSubscription", with(shown.collect())),
         ("RemovedSubscription", with(vec![needs("deleted", flag())])),
         ("WebhookTest", test()),
         ("Delivery", self::delivery()),
@@ -87,10 +92,19 @@ fn courier() -> Shape {
     ])
 }
 
+fn newest_attempt() -> Vec<Member> {
+    vec![
+        needs("failure_count", count().about("How many attempts have failed since one arrived.")),
+        may("last_delivery_at", moment().about("When the newest attempt was made.")),
+        may("last_delivery_status", integer().about("What the endpoint answered, if it did.")),
+    ]
+}
+
 fn test() -> Shape {
     object([
         needs("success", flag()),
         may("status_code", integer()),
+        may("status", integer().about("The same as `status_code`.")),
         needs("response_time_ms", count()),
         may("error", text()),
     ])

@@ -5,7 +5,8 @@ use hapax_core::workflow::{Callback, Form, WorkflowState};
 
 use super::admission::warnings;
 use super::{Named, one_of};
-use crate::from_wire::bounds::{WORKFLOW_FORMS, WORKFLOW_NAME_BYTES_MAX};
+use crate::from_wire::RUNNING_ALIAS;
+use crate::from_wire::bounds::{WORKFLOW_BUILT_JOBS, WORKFLOW_FORMS, WORKFLOW_NAME_BYTES_MAX};
 use crate::openapi::shape::{
     Member, Shape, all, any, choice, count, either, flag, list, may, moment, named, needs, number, object,
     text, texts, twice,
@@ -19,8 +20,11 @@ pub(super) fn shapes() -> Vec<Named> {
         may("errors", list(error()).about("The last error of each of them.")),
         may("replaced", texts().about("At its start: the stored jobs in whose place its steps came.")),
     ]);
-    let workflows =
-        [needs("workflows", list(named("WorkflowHead"))), needs("pagination", named("Pagination"))];
+    let workflows = [
+        needs("workflows", list(named("WorkflowHead"))),
+        needs("items", list(named("WorkflowHead")).about("The same, where `running` is called `active`.")),
+        needs("pagination", named("Pagination")),
+    ];
     vec![
         ("WorkflowWish", wish()),
         ("WorkflowItem", either([named("Envelope"), nested()]).about("A job, or a workflow in its place.")),
@@ -60,6 +64,8 @@ fn wish() -> Shape {
         ),
         may("jobs", items().about("Of a group or a batch: side by side.")),
         may("callbacks", callbacks().about("Of a batch: what follows its end.")),
+        may(WORKFLOW_BUILT_JOBS, items().about("The same as `jobs`.")),
+        may(Callback::OnComplete.name(), named("Envelope").about("The same as in `callbacks`.")),
     ])
     .only()
 }
@@ -77,7 +83,9 @@ fn nested() -> Shape {
 }
 
 fn state() -> Shape {
-    one_of(WorkflowState::ALL, WorkflowState::name)
+    let names = WorkflowState::ALL.map(WorkflowState::name).into_iter().chain([RUNNING_ALIAS]);
+    choice(names)
+        .about("In `workflow`, and for clients that send `OJS-Version`, it is `running` and never `active`.")
 }
 
 fn head() -> Vec<Member> {
@@ -129,6 +137,7 @@ fn step() -> Shape {
         needs("type", text()),
         needs("state", step_state()),
         needs("job_id", text()),
+        needs("job_ids", texts().about("`job_id` alone.")),
         needs("depends_on", texts()),
         may("callback", flag()),
         may("started_at", moment()),
@@ -150,6 +159,7 @@ fn cancelled() -> Shape {
 
 fn progress() -> Shape {
     let step = object([
+        needs("id", text()),
         needs("job_id", text()),
         needs("type", text()),
         needs("state", step_state()),

@@ -34,6 +34,7 @@ async fn queues_and_jobs(play: &mut Play) {
     play.act("POST", "/ojs/v1/admin/queues/{name}/resume", "q", "").await;
     play.act("GET", "/ojs/v1/admin/jobs?queue=q&state=available&type=a.*&per_page=1", "", "").await;
     play.act("GET", "/ojs/v1/admin/jobs/{id}", &second, "").await;
+    play.act("PATCH", "/ojs/v1/admin/jobs/{id}", &second, r#"{"priority":6}"#).await;
     play.act("POST", "/ojs/v1/admin/jobs/{id}/cancel", &second, "").await;
     play.act("POST", "/ojs/v1/admin/jobs/{id}/retry", &second, "").await;
     play.act("DELETE", "/ojs/v1/admin/jobs/{id}", &second, "").await;
@@ -157,8 +158,11 @@ async fn jobs_are_found_page_by_page_and_behind_a_cursor() {
     assert_eq!(rest.json()["pagination"]["has_more"], false);
     let oldest = rig.get(&format!("{ADMIN}/jobs?order=asc&limit=1")).await;
     assert_eq!(ids(&oldest, "items"), made[4..]);
-    let typed = rig.get(&format!("{ADMIN}/jobs?type=a")).await;
+    let typed = rig.get(&format!("{ADMIN}/jobs?type=a&per_page=2")).await;
     assert!(typed.json()["pagination"].get("total").is_none(), "nobody counts types");
+    let last = rig.get(&format!("{ADMIN}/jobs?type=a&per_page=2&page=3")).await;
+    assert_eq!(last.json()["pagination"]["total"], 5, "the last page knows how many came before it");
+    assert_eq!(ids(&rig.get(&format!("{ADMIN}/jobs?limit=2&offset=1")).await, "items"), made[1..3]);
 }
 
 #[tokio::test]
@@ -174,13 +178,18 @@ async fn questions_of_the_wrong_form_name_the_place() {
         "page=501&per_page=20",
         "page=2&cursor=x",
         "cursor=x",
-        "sort=priority",
+        "page=2&offset=1",
+        "offset=9999",
         "sort=color",
+        "sort=priority&cursor=x",
+        "exclude_terminal=yes",
+        "exclude_terminal=true&state=completed",
         "order=up",
     ] {
         refused.push(rig.get(&format!("{ADMIN}/jobs?{query}")).await.error());
     }
     refused.push(rig.get(&format!("{ADMIN}/dead-letter?order=asc")).await.error());
+    refused.push(rig.get(&format!("{ADMIN}/dead-letter?sort=priority")).await.error());
     refused.push(rig.get(&format!("{ADMIN}/stats/history?period=2m")).await.error());
     refused.push(rig.get("/ojs/v1/dead-letter?type=a&offset=10001").await.error());
     insta::assert_snapshot!(refused.join("\n"));

@@ -30,6 +30,11 @@ impl Stage {
         for (method, path, body) in [
             ("POST", "/ojs/v1/cron", r#"{"name":"x","cron":"@daily","type":"a","args":[]}"#),
             ("PUT", "/ojs/v1/admin/pools/x", r#"{"queues":[{"name":"default"}]}"#),
+            (
+                "POST",
+                "/ojs/v1/schemas",
+                r#"{"uri":"urn:x","type":"t.x","version":"1","schema":{"minItems":1}}"#,
+            ),
             ("PUT", "/ojs/v1/rate-limits/api", r#"{"concurrency":2}"#),
             ("POST", "/ojs/v1/webhooks/subscriptions", r#"{"url":"https://e.example/","events":["*"]}"#),
         ] {
@@ -122,6 +127,12 @@ async fn what_the_official_clients_ask_for_is_understood() {
     for path in [
         "events?types=job.completed&queues=mail&limit=10",
         "events?page=1&per_page=50",
+        "events?type=job.retried&page=2&per_page=50",
+        "crons?page=1&per_page=25",
+        "unique-jobs?page=1&per_page=25",
+        "workflows?state=active&page=1&per_page=25",
+        "admin/jobs?state=scheduled&per_page=50&sort=scheduled_at&order=asc",
+        "admin/jobs?limit=25&offset=0&exclude_terminal=true",
         "dead-letter?limit=50&offset=0",
         "dead-letter?queue=&limit=50&offset=0",
         "cron?page=2&per_page=10",
@@ -169,8 +180,11 @@ async fn one_of_two_beginnings_is_not_passed_over() {
         ("cron?cursor=a&offset=3", "query.offset"),
         ("events?after=a&cursor=b", "query.cursor"),
         ("events?limit=5&per_page=6", "query.limit"),
-        ("workflows?page=2", "query.page"),
-        ("workflows?offset=2", "query.offset"),
+        ("workflows?page=2&offset=2", "query.page"),
+        ("workflows?cursor=a&offset=2", "query.offset"),
+        ("schemas?cursor=a&page=2", "query.page"),
+        ("admin/queues?cursor=a&page=2", "query.page"),
+        ("events?after=a&page=2", "query.page"),
         ("dead-letter?page=1000000&limit=1000", "query.page"),
     ] {
         let answer = stage.rig.get(&format!("/ojs/v1/{path}")).await;

@@ -192,6 +192,7 @@ impl World {
         let World { waiting, done, dead, .. } = self;
         let rows = [
             ("GET", "/ojs/v1/admin/jobs/{id}", waiting),
+            ("PATCH", "/ojs/v1/admin/jobs/{id}", waiting),
             ("DELETE", "/ojs/v1/admin/jobs/{id}", done),
             ("POST", "/ojs/v1/admin/jobs/{id}/cancel", waiting),
             ("POST", "/ojs/v1/admin/jobs/{id}/retry", dead),
@@ -202,7 +203,8 @@ impl World {
             ("POST", "/ojs/v1/admin/dead-letter/{id}/retry", dead),
             ("DELETE", "/ojs/v1/admin/dead-letter/{id}", dead),
         ];
-        rows.into_iter().map(|(method, route, id)| (method, route, id.clone(), String::new())).collect()
+        let body = |method| if method == "PATCH" { r#"{"priority":7}"# } else { "" };
+        rows.into_iter().map(|(method, route, id)| (method, route, id.clone(), body(method).into())).collect()
     }
 
     fn plans(&self) -> Vec<Case> {
@@ -216,6 +218,10 @@ impl World {
             ("GET", "/ojs/v1/workflows/{id}", &self.workflow, String::new()),
             ("DELETE", "/ojs/v1/workflows/{id}", &self.workflow, String::new()),
             ("GET", "/ojs/v1/workflows/{id}/progress", &self.workflow, String::new()),
+            ("POST", "/ojs/v1/workflows/{id}/cancel", &self.workflow, String::new()),
+            ("GET", "/ojs/v1/crons/{id}", "nightly", String::new()),
+            ("PATCH", "/ojs/v1/crons/{id}", "nightly", r#"{"enabled":false}"#.to_owned()),
+            ("DELETE", "/ojs/v1/crons/{id}", "nightly", String::new()),
             ("POST", "/ojs/v1/cron", "", recurring("another")),
             ("GET", "/ojs/v1/cron/{name}", "nightly", String::new()),
             ("PATCH", "/ojs/v1/cron/{name}", "nightly", r#"{"enabled":false}"#.to_owned()),
@@ -320,7 +326,8 @@ async fn every_route_that_is_not_for_all_has_a_case() {
 #[test]
 fn no_route_that_names_something_of_a_tenant_is_for_all() {
     let rig = Rig::new();
-    let owned = ["jobs", "checkpoints", "dead-letter", "agents", "workflows", "cron", "job-keys", "keys"];
+    let owned =
+        ["jobs", "checkpoints", "dead-letter", "agents", "workflows", "cron", "crons", "job-keys", "keys"];
     for Route { method, template, tenancy, .. } in table::routes(&rig.shared).listed {
         let parts: Vec<&str> = template.split('/').collect();
         let names_one = parts.windows(2).any(|pair| owned.contains(&pair[0]) && pair[1].starts_with('{'));

@@ -11,8 +11,9 @@ use crate::to_wire::{deed, letters};
 
 /// Those that fit, newest first.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let Wanted { filter, order: _, after, numbered } =
+    let Wanted { filter, sort: _, order: _, after, numbered } =
         from_wire::operators_letters(&call.uri, call.broker().now())?;
+    let is_from_start = after.is_none();
     let found = call.broker().letters(&filter, after, numbered.skipped(), numbered.per_page).await?;
     let Letters { mut jobs, mut next, total } = found;
     let fitting = letters::fitting(&jobs);
@@ -23,7 +24,10 @@ pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
     // A total is known of all, and of those of one queue.
     let queue = filter.queue.clone();
     let is_known = filter == hapax_core::JobFilter { queue, ..hapax_core::JobFilter::default() };
-    Ok(Reply::ok(letters::list(&jobs, numbered, Some(total).filter(|_| is_known), next)))
+    let total = Some(total).filter(|_| is_known);
+    let is_last = is_from_start && next.is_none();
+    let total = total.or_else(|| is_last.then(|| numbered.total_of_last(jobs.len()))?);
+    Ok(Reply::ok(letters::list(&jobs, numbered, total, next)))
 }
 
 /// What they are together.

@@ -1,6 +1,7 @@
 //! `/ojs/v1/admin/queues`: queues with their counts and figures.
 
 use hapax_broker::Deed;
+use hapax_core::QueueName;
 use hapax_store::QueueQuery;
 use hapax_wire::writer;
 
@@ -13,16 +14,17 @@ use crate::to_wire::{deed, pagination};
 
 /// All of them, by name.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let numbered = from_wire::numbered(&call.uri)?;
-    let query = QueueQuery { after: None, offset: numbered.skipped(), limit: numbered.per_page };
+    let (numbered, after) = from_wire::numbered(&call.uri, |text| QueueName::parse(text).ok())?;
+    let query = QueueQuery { after, offset: numbered.skipped(), limit: numbered.per_page };
     let page = call.broker().queues(query).await?;
+    let last = page.items.last().map(|facts| &facts.name);
     let mut out = Vec::with_capacity(128 + 384 * page.items.len());
     writer::object(&mut out, |o| {
         o.array("items", &page.items, |facts, out| {
             let openness = call.broker().openness(&facts.name, Some(facts));
             operator_queue::item(out, facts, openness, &call.broker().last_hour(Some(&facts.name)));
         });
-        pagination::numbered(o, numbered, Some(page.total), page.has_more, None::<&str>);
+        pagination::numbered(o, numbered, Some(page.total), page.has_more, last);
     });
     Ok(Reply::ok(out))
 }

@@ -12,8 +12,9 @@ use crate::to_wire::worker;
 
 /// All of them, by name.
 pub(crate) async fn list(call: Call) -> Result<Reply, Problem> {
-    let numbered = from_wire::numbered(&call.uri)?;
-    Ok(Reply::ok(worker::list(&call.broker().workers(), numbered, call.broker().now())))
+    let (numbered, after) = from_wire::numbered(&call.uri, WorkerId::parse)?;
+    let workers = call.broker().workers();
+    Ok(Reply::ok(worker::list(&workers, numbered, after.as_ref(), call.broker().now())))
 }
 
 /// One of them, with the jobs that it holds.

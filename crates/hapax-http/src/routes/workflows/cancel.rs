@@ -1,4 +1,4 @@
-//! `DELETE /ojs/v1/workflows/{id}`: calls a workflow off.
+//! `DELETE /ojs/v1/workflows/{id}`, and `POST …/cancel` for the official admin UI: calls a workflow off.
 
 use super::id;
 use crate::call::Call;
