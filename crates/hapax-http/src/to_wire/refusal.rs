@@ -144,10 +144,7 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
             o.text("validation", &error.to_string());
         }
         Refusal::KeyNotHeld => o.text("resource_type", "key"),
-        Refusal::NoBranch { id, of } => {
-            o.plain("job_id", id);
-            o.plain("branch_of", of);
-        }
+        Refusal::NoBranch { id, of } => no_branch(o, *id, *of),
         Refusal::AgentFull { id, bytes, max } => too_large(o, Some(*id), *bytes, *max),
         Refusal::PayloadFull { id, bytes, max } => too_large(o, *id, *bytes, *max),
         Refusal::TooManyHolders { count, max } => too_many(o, "holders", *count, *max),
@@ -192,6 +189,11 @@ fn members(o: &mut Object<'_>, refusal: &Refusal) {
 fn step_waiting(o: &mut Object<'_>, id: &JobId, workflow: WorkflowId) {
     o.plain("job_id", id);
     o.plain("workflow_id", workflow);
+}
+
+fn no_branch(o: &mut Object<'_>, id: JobId, of: JobId) {
+    o.plain("job_id", id);
+    o.plain("branch_of", of);
 }
 
 fn too_large(o: &mut Object<'_>, id: Option<JobId>, bytes: usize, max: usize) {
