@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hapax_core::{Event, JobFilter, JobId, SpecPatch};
 use hapax_store::{Action, StoreError};
 
-use crate::{Broker, Error};
+use crate::{Broker, BulkFact, Error};
 
 /// How many jobs are changed in one go: the store commits them together, and others get their turn in between.
 const ROUND: usize = 100;
@@ -50,6 +50,18 @@ impl Broker {
     /// Has something done about each of these jobs, in this order: about those that are still what was meant, if a filter says
     /// what that is. Nothing is undone: when the store fails, those before it are done and those after it are not tried.
     pub async fn treat(&self, ids: Vec<JobId>, filter: Option<&JobFilter>, deed: Deed) -> Vec<Treated> {
+        let treated = self.treat_in_rounds(ids, filter, deed).await;
+        let done = treated.iter().filter(|treated| treated.outcome.is_ok()).count();
+        self.tell_bulk(BulkFact { wish: deed.into(), total: treated.len(), done });
+        treated
+    }
+
+    /// A request about many jobs was seen through.
+    pub fn tell_bulk(&self, fact: BulkFact) {
+        self.announce(vec![fact.at(self.now())]);
+    }
+
+    async fn treat_in_rounds(&self, ids: Vec<JobId>, filter: Option<&JobFilter>, deed: Deed) -> Vec<Treated> {
         let filter = filter.cloned().map(Arc::new);
         let event = || match &filter {
             Some(filter) => Event::OnlyIf { filter: Arc::clone(filter), event: Box::new(deed.event()) },

@@ -28,6 +28,7 @@ impl Broker {
             // Beside the others, for it may wait for a lock that somebody holds, and time goes on.
             () = self.run_deletions() => {}
             () = self.look_around_again_and_again() => {}
+            () = self.watch_workers() => {}
         }
         self.shared.orphans.finish().await;
         Ok(())

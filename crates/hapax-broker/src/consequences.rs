@@ -65,6 +65,7 @@ impl Outcome for Claimed {
 impl Outcome for Advance {
     fn follow(&self, consequences: &mut Consequences<'_>) {
         self.changes.iter().for_each(|change| consequences.stepped(change));
+        events::pruned(&self.changes, consequences.at, &mut consequences.events);
         self.ticks.iter().for_each(|tick| consequences.ticked(tick));
         consequences.due = earlier(consequences.due, self.next_due);
     }
@@ -83,7 +84,10 @@ impl<'r> Consequences<'r> {
             Done::Enqueued(admission) => self.admitted(admission),
             Done::EnqueuedAll(admissions) => admissions.iter().for_each(|a| self.admitted(a)),
             Done::EnqueuedEach(answers) => answers.iter().flatten().for_each(|a| self.admitted(a)),
-            Done::Stepped(change) => self.stepped(change),
+            Done::Stepped(change) => {
+                self.stepped(change);
+                events::forgotten(change, self.at, &mut self.events);
+            }
             Done::SteppedHolders(changes) => changes.iter().for_each(|c| self.gave_up_key(c)),
             Done::Queue(facts) => self.queue_changed(facts),
             Done::QueueRemoved(name) => events::queue_deleted(name, self.at, &mut self.events),

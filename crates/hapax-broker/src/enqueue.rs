@@ -6,6 +6,7 @@ use hapax_core::unique::Key;
 use hapax_core::{Admission, Incoming, JobId, Refusal, Spec, Timestamp, Unsaid};
 use hapax_store::{Action, Memo, Remembered};
 
+use crate::turned_away::bounded_kinds;
 use crate::{Broker, Error, answer};
 
 /// Most jobs of one request. Whoever takes requests checks it, with an answer for the client.
@@ -43,6 +44,21 @@ impl Broker {
         request_id: &str,
         memo: Option<Memo>,
     ) -> Result<Receipt<Admission>, Error> {
+        let kind = draft.spec.kind.clone();
+        let receipt = self.try_enqueue(draft, request_id, memo).await;
+        if let Err(Error::Refused(refusal)) = &receipt {
+            self.tell_turned_away([(&kind, refusal)]);
+        }
+        receipt
+    }
+
+    /// The same, untold if there was no room: its client may try again.
+    pub(crate) async fn try_enqueue(
+        &self,
+        draft: Draft,
+        request_id: &str,
+        memo: Option<Memo>,
+    ) -> Result<Receipt<Admission>, Error> {
         self.admit_new_jobs()?;
         let now = self.now();
         let incoming = Box::new(self.incoming(draft, Some(request_id.into()), now));
@@ -72,6 +88,7 @@ impl Broker {
         self.admit_new_jobs()?;
         let now = self.now();
         let incoming = self.all_incoming(drafts, request_id, now);
+        let kinds = bounded_kinds(&incoming);
         let done = self.commit_one(now, Action::EnqueueAll { incoming, memo }).await;
         let receipt = done.and_then(answer::enqueued_all);
         match &receipt {
@@ -80,7 +97,10 @@ impl Broker {
                     self.count(Ok(admission));
                 }
             }
-            Err(Error::Refused(Refusal::InBatch { index: _, refusal })) => self.count(Err(refusal)),
+            Err(Error::Refused(Refusal::InBatch { index, refusal })) => {
+                self.count(Err(refusal));
+                self.tell_turned_away(kinds.get(*index).into_iter().flatten().map(|kind| (kind, &**refusal)));
+            }
             Ok(Receipt::Remembered(_)) | Err(_) => {}
         }
         receipt
@@ -100,12 +120,17 @@ impl Broker {
         }
         let now = self.now();
         let incoming = self.all_incoming(drafts, request_id, now);
+        let kinds = bounded_kinds(&incoming);
         let done = self.commit_one(now, Action::EnqueueEach { incoming, memo }).await?;
         let receipt = answer::enqueued_each(done)?;
         if let Receipt::Fresh(answers) = &receipt {
             for answer in answers {
                 self.count(answer.as_ref());
             }
+            let refused = kinds.iter().zip(answers);
+            self.tell_turned_away(
+                refused.filter_map(|(kind, answer)| Some((kind.as_ref()?, answer.as_ref().err()?))),
+            );
         }
         Ok(receipt)
     }

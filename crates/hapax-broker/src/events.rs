@@ -1,12 +1,14 @@
 //! What happened lately, for whoever asks or listens: a bounded log in memory of everything that became durable.
 
 mod bell;
+mod bulk;
 mod channel;
 mod cron;
 mod derive;
 mod event;
 mod filter;
 mod id;
+mod kind;
 mod line;
 mod log;
 mod newest;
@@ -18,17 +20,22 @@ mod subscription;
 mod switchboard;
 mod traced;
 mod webhook;
+mod worker;
 mod workflow;
 
 pub use bell::Bell;
+pub use bulk::{BulkFact, BulkWish};
 pub use channel::Channel;
 pub(crate) use cron::ticked;
 pub use cron::{CronFact, CronOutcome};
-pub(crate) use derive::{claimed, created, queue_changed, queue_deleted, removed, stepped, taken_over};
+pub(crate) use derive::{
+    claimed, created, forgotten, pruned, queue_changed, queue_deleted, removed, stepped, taken_over,
+};
 pub(crate) use event::Unnumbered;
-pub use event::{CancelledBy, EVENT_RESULT_BYTES_MAX, EventError, EventKind, JobEvent, JobFact, News, Step};
+pub use event::{CancelledBy, EVENT_RESULT_BYTES_MAX, EventError, JobEvent, JobFact, News, Step};
 pub use filter::EventFilter;
 pub use id::EventId;
+pub use kind::EventKind;
 pub(crate) use log::{EventLog, Ticket};
 pub use newest::NewestEvents;
 pub use notice::{Aspect, Notice};
@@ -37,6 +44,7 @@ pub use ring::EVENTS_KEPT;
 pub use subscription::{Batch, Company, Dropped, Gap, Subscription};
 pub use traced::Traced;
 pub use webhook::{Attempted, WebhookFact};
+pub use worker::WorkerFact;
 pub use workflow::WorkflowFact;
 pub(crate) use workflow::{progressed, workflow_started};
 

@@ -43,7 +43,7 @@ impl Broker {
     pub async fn fetch(&self, fetch: Fetch) -> Result<Vec<Job>, Error> {
         let fetch = Fetch { count: fetch.count.min(FETCH_COUNT_MAX), ..fetch };
         if let Some(worker) = &fetch.worker {
-            self.shared.workers.asks(worker, &fetch.queues, self.now());
+            self.worker_asks(worker, &fetch.queues);
         }
         if fetch.count == 0 {
             return Ok(Vec::new());

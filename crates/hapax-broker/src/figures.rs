@@ -214,6 +214,11 @@ impl Keeper {
             | JobFact::RateReleased { .. }
             | JobFact::RateDropped { .. }
             | JobFact::RateAdjusted { .. }
+            | JobFact::Reprioritized { .. }
+            | JobFact::LetterAdded { .. }
+            | JobFact::LetterRetried
+            | JobFact::LetterDeleted
+            | JobFact::Displaced
             | JobFact::Moved
             | JobFact::Scheduled { .. }
             | JobFact::Expired { .. } => {}

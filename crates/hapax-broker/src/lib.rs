@@ -58,6 +58,7 @@ mod held_back;
 mod room;
 mod setback;
 mod settle;
+mod turned_away;
 mod wakeup;
 
 #[cfg(test)]
@@ -73,10 +74,10 @@ pub use entropy::Entropy;
 pub use entry_list::{ENTRIES_LOOKED_AT_MAX, EntryPart};
 pub use error::Error;
 pub use events::{
-    Aspect, Attempted, Batch, Bell, CancelledBy, Channel, Company, CronFact, CronOutcome, Dropped,
-    EVENT_RESULT_BYTES_MAX, EVENTS_KEPT, EventError, EventFilter, EventId, EventKind, EventPage, EventQuery,
-    EventTail, Gap, JobEvent, JobFact, NewestEvents, News, Notice, Step, Subscription, Traced, WebhookFact,
-    WorkflowFact,
+    Aspect, Attempted, Batch, Bell, BulkFact, BulkWish, CancelledBy, Channel, Company, CronFact, CronOutcome,
+    Dropped, EVENT_RESULT_BYTES_MAX, EVENTS_KEPT, EventError, EventFilter, EventId, EventKind, EventPage,
+    EventQuery, EventTail, Gap, JobEvent, JobFact, NewestEvents, News, Notice, Step, Subscription, Traced,
+    WebhookFact, WorkerFact, WorkflowFact,
 };
 pub use explain::{EXPLAINED_MAX, Explained};
 pub use fetch::{FETCH_COUNT_MAX, FETCH_WAIT_MAX, Fetch};

@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{draft, queue, rig, settle};
-    use crate::{Draft, EventKind, EventQuery};
+    use crate::{Draft, EventKind, EventQuery, News};
 
     #[tokio::test(start_paused = true)]
     async fn settings_hold_for_the_next_job() {
@@ -216,6 +216,29 @@ mod tests {
         rig.enqueue(draft().on("mail")).await;
         let page = rig.broker.events(&EventQuery { limit: 9, ..EventQuery::default() });
         let kinds: Vec<_> = page.events.iter().map(crate::Notice::kind).collect();
-        assert_eq!(kinds, [EventKind::JobEnqueued, EventKind::JobDiscarded, EventKind::JobEnqueued]);
+        let [came, dropped, gone] =
+            [EventKind::JobEnqueued, EventKind::BackpressureDropped, EventKind::JobDiscarded];
+        assert_eq!(kinds, [came, dropped, gone, came]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_that_is_turned_away_is_told_once_however_long_it_waited() {
+        let rig = rig();
+        let change = |before| QueueSettings { max_depth: Some(1), overflow: Some(Overflow::Block), ..before };
+        rig.broker.set_queue("mail", change).await.unwrap();
+        let mail = || draft().on("mail");
+        rig.enqueue(mail()).await;
+        let patience = std::time::Duration::from_secs(5);
+        rig.broker.enqueue_when_room(mail(), "request", None, patience).await.unwrap_err();
+        rig.broker.enqueue(mail(), "request", None).await.unwrap_err();
+        rig.broker.enqueue_all(vec![draft(), mail()], "request", None).await.unwrap_err();
+        rig.broker.enqueue_each(vec![mail(), mail()], "request", None).await.unwrap();
+        let turned_away = rig.all_events().into_iter().filter(|event| match &event.news {
+            News::TurnedAway { job_type, depth, max } => {
+                (job_type.as_str(), *depth, *max) == ("email.send", 1, 1)
+            }
+            _ => false,
+        });
+        assert_eq!(turned_away.count(), 5);
     }
 }

@@ -65,12 +65,27 @@ impl Broker {
         memo: Option<Memo>,
         patience: Duration,
     ) -> Result<Receipt<Admission>, Error> {
+        let kind = draft.spec.kind.clone();
+        let answer = self.enqueue_or_wait(draft, request_id, memo, patience).await;
+        if let Err(Error::Refused(refusal)) = &answer {
+            self.tell_turned_away([(&kind, refusal)]);
+        }
+        answer
+    }
+
+    async fn enqueue_or_wait(
+        &self,
+        draft: Draft,
+        request_id: &str,
+        memo: Option<Memo>,
+        patience: Duration,
+    ) -> Result<Receipt<Admission>, Error> {
         let until = Instant::now() + patience.min(ROOM_WAIT_MAX);
         let mut place = None;
         loop {
             let mut changed = pin!(self.shared.room.changed.notified());
             changed.as_mut().enable();
-            let answer = self.enqueue(draft.clone(), request_id, memo.clone()).await;
+            let answer = self.try_enqueue(draft.clone(), request_id, memo.clone()).await;
             let Err(Error::Refused(Refusal::QueueFull { queue, .. })) = &answer else { return answer };
             let lets_wait = self.settings_of(queue).overflow == Some(Overflow::Block);
             if place.is_none() && lets_wait && !patience.is_zero() {

@@ -3,6 +3,8 @@
 //! A client may hang up at any time. Then the future of its request is dropped, perhaps between the commit and the
 //! answer; the job is in the store all the same, and somebody may wait for it.
 
+mod announce;
+
 use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;

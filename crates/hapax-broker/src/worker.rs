@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use hapax_core::{Json, QueueName, Timestamp, WorkerId};
 
+use crate::WorkerFact;
+
 /// Who has not been heard of for so long is called stale: longer than a fetch may wait, and than several heartbeats take.
 pub const STALE_AFTER: Duration = Duration::from_mins(1);
 
@@ -82,6 +84,8 @@ pub struct Worker {
     pub last_seen_at: Timestamp,
     /// When its newest heartbeat came.
     pub last_heartbeat_at: Option<Timestamp>,
+    /// Whether it was told that it is gone.
+    pub is_gone: bool,
 }
 
 impl Worker {
@@ -93,6 +97,7 @@ impl Worker {
             first_seen_at: now,
             last_seen_at: now,
             last_heartbeat_at: None,
+            is_gone: false,
         }
     }
 
@@ -110,6 +115,29 @@ impl Worker {
         own.started_at = started_at.or(own.started_at);
         own.active_jobs = active_jobs.or(own.active_jobs);
         own.state = state.or_else(|| own.state.take());
+    }
+
+    pub(crate) fn started(&self) -> WorkerFact {
+        let Report { queues, concurrency, .. } = &self.report;
+        WorkerFact::Started { queues: queues.clone(), concurrency: *concurrency }
+    }
+
+    pub(crate) fn beat(&self) -> WorkerFact {
+        let Report { queues, active_jobs, .. } = &self.report;
+        WorkerFact::Heartbeat { active_jobs: *active_jobs, queues: queues.clone() }
+    }
+
+    pub(crate) fn became_quiet(&self) -> WorkerFact {
+        WorkerFact::Quiet { active_jobs: self.report.active_jobs }
+    }
+
+    /// It ran until it was last heard of, from when it says that it started, or else was first heard of.
+    pub(crate) fn stopped(&self) -> WorkerFact {
+        let since = self.report.started_at.unwrap_or(self.first_seen_at);
+        WorkerFact::Stopped {
+            wound_down: self.told() != Order::Running,
+            uptime: self.last_seen_at.since(since),
+        }
     }
 
     /// Where it stands.

@@ -1,6 +1,7 @@
 //! The workers that this server has heard of, kept in memory: other servers on the same database know their own.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,12 +11,15 @@ use hapax_core::{
 };
 use hapax_store::{Action, JobQuery};
 
-use crate::{Broker, Error, Order, Report, Standing, Worker};
+use crate::events::Unnumbered;
+use crate::{Broker, Error, Order, Report, Standing, Worker, WorkerFact};
 
 /// Most workers that are known; the one that was silent for the longest time gives way.
 pub const WORKERS_MAX: usize = 10_000;
 /// Who has been silent for so long is forgotten.
 pub const WORKER_FORGOTTEN_AFTER: Duration = Duration::from_hours(1);
+/// How often to look who has fallen silent.
+const SILENCE_NOTED_AFTER: Duration = Duration::from_secs(5);
 /// Most jobs of one worker that are shown, or taken from it in one request.
 pub const WORKER_JOBS_MAX: usize = 1000;
 
@@ -46,17 +50,33 @@ impl Workers {
         self.lock().clear();
     }
 
-    /// Notes that a worker is there, and what changes with that.
-    fn heard<T>(&self, id: &WorkerId, now: Timestamp, note: impl FnOnce(&mut Worker) -> T) -> T {
+    /// Notes that a worker is there, and what changes with that; what is to be told of it.
+    fn heard<T>(
+        &self,
+        id: &WorkerId,
+        now: Timestamp,
+        note: impl FnOnce(&mut Worker) -> T,
+    ) -> (T, Vec<WorkerFact>) {
         let mut workers = self.lock();
-        let worker = match workers.get_mut(id) {
-            Some(worker) => worker,
-            None => begin(&mut workers, id, now),
+        let (worker, is_new) = match workers.get_mut(id) {
+            Some(worker) => {
+                let was_gone = mem::take(&mut worker.is_gone);
+                (worker, was_gone)
+            }
+            None => (begin(&mut workers, id, now), true),
         };
+        let was_running = worker.told() == Order::Running;
         worker.last_seen_at = now;
         let noted = note(worker);
         self.see(worker);
-        noted
+        let mut facts = Vec::new();
+        if is_new {
+            facts.push(worker.started());
+        }
+        if (was_running || is_new) && worker.told() != Order::Running {
+            facts.push(worker.became_quiet());
+        }
+        (noted, facts)
     }
 
     /// Looks whether a worker is to have no jobs from here on.
@@ -67,12 +87,25 @@ impl Workers {
     }
 
     /// A worker asks for jobs.
-    pub(crate) fn asks(&self, id: &WorkerId, queues: &[QueueName], now: Timestamp) {
-        self.heard(id, now, |worker| {
+    fn asks(&self, id: &WorkerId, queues: &[QueueName], now: Timestamp) -> Vec<WorkerFact> {
+        let note = |worker: &mut Worker| {
             if worker.report.queues.as_deref() != Some(queues) {
                 worker.report.queues = Some(queues.to_vec());
             }
-        });
+        };
+        self.heard(id, now, note).1
+    }
+
+    /// Gives up those who have been silent for too long; what is to be told of them.
+    fn give_up_silent(&self, now: Timestamp) -> Vec<Unnumbered> {
+        let mut workers = self.lock();
+        let silent = |worker: &&mut Worker| !worker.is_gone && worker.standing(now) == Standing::Stale;
+        let mut events: Vec<Unnumbered> = Vec::new();
+        for worker in workers.values_mut().filter(silent) {
+            worker.is_gone = true;
+            events.push(worker.stopped().at(&worker.id, now));
+        }
+        events
     }
 
     /// Whether a worker shall have no jobs.
@@ -108,20 +141,42 @@ impl Broker {
     /// A worker says that it is there, and hears what it shall do.
     pub fn worker_beat(&self, id: &WorkerId, report: Report) -> Order {
         let now = self.now();
-        self.shared.workers.heard(id, now, |worker| {
+        let ((order, beat), mut facts) = self.shared.workers.heard(id, now, |worker| {
             worker.last_heartbeat_at = Some(now);
             worker.hear(report);
-            worker.told()
-        })
+            (worker.told(), worker.beat())
+        });
+        facts.push(beat);
+        self.tell_of_worker(id, facts, now);
+        order
+    }
+
+    /// A worker asks for jobs.
+    pub(crate) fn worker_asks(&self, id: &WorkerId, queues: &[QueueName]) {
+        let now = self.now();
+        let facts = self.shared.workers.asks(id, queues, now);
+        self.tell_of_worker(id, facts, now);
+    }
+
+    /// Tells of workers that have been silent for too long, again and again.
+    #[expect(clippy::disallowed_methods, reason = "the chores are what waits for the time")]
+    pub(crate) async fn watch_workers(&self) {
+        loop {
+            tokio::time::sleep(SILENCE_NOTED_AFTER).await;
+            self.announce(self.shared.workers.give_up_silent(self.now()));
+        }
+    }
+
+    fn tell_of_worker(&self, id: &WorkerId, facts: Vec<WorkerFact>, now: Timestamp) {
+        self.announce(facts.into_iter().map(|fact| fact.at(id, now)).collect());
     }
 
     /// A worker has just started: nothing that was said to one of its name holds for it.
     pub fn register_worker(&self, id: &WorkerId, report: Report) {
         let now = self.now();
-        self.shared.workers.heard(id, now, |worker| {
-            *worker = Worker::new(id.clone(), now);
-            worker.hear(report);
-        });
+        self.shared.workers.lock().remove(id);
+        let ((), facts) = self.shared.workers.heard(id, now, |worker| worker.hear(report));
+        self.tell_of_worker(id, facts, now);
     }
 
     /// All workers that are not forgotten, by name.
@@ -163,11 +218,18 @@ impl Broker {
     /// Tells a worker to take no new jobs, or to stop, from its next heartbeat on. It gets no jobs from here on.
     pub fn order_worker(&self, id: &WorkerId, order: Order) -> Option<Worker> {
         let now = self.now();
-        let mut workers = self.shared.workers.lock();
-        let worker = workers.get_mut(id).filter(|worker| !is_forgotten(worker, now))?;
-        worker.order = worker.order.max(order);
-        self.shared.workers.see(worker);
-        Some(worker.clone())
+        let (told, was_running) = {
+            let mut workers = self.shared.workers.lock();
+            let worker = workers.get_mut(id).filter(|worker| !is_forgotten(worker, now))?;
+            let was_running = worker.told() == Order::Running;
+            worker.order = worker.order.max(order);
+            self.shared.workers.see(worker);
+            (worker.clone(), was_running)
+        };
+        if was_running && told.told() != Order::Running {
+            self.tell_of_worker(id, vec![told.became_quiet()], now);
+        }
+        Some(told)
     }
 
     /// The jobs that a worker holds, and whether there may be more.
@@ -193,7 +255,9 @@ impl Broker {
         };
         let actions: Vec<Action> = jobs.iter().filter_map(abandon).collect();
         let answers = if actions.is_empty() { Vec::new() } else { self.commit(self.now(), actions).await? };
-        self.shared.workers.lock().remove(id);
+        let gone = self.shared.workers.lock().remove(id).filter(|worker| !worker.is_gone);
+        let facts = gone.map(|worker| worker.stopped()).into_iter().collect();
+        self.tell_of_worker(id, facts, self.now());
         let released = answers.iter().filter(|answer: &&Result<_, Refusal>| answer.is_ok()).count();
         Ok(Deregistered { released, has_more })
     }

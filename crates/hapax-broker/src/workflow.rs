@@ -202,6 +202,7 @@ mod tests {
         let told = [
             EventKind::WorkflowStarted,
             EventKind::JobEnqueued,
+            EventKind::WorkerStarted,
             EventKind::JobStarted,
             EventKind::JobCompleted,
             EventKind::JobEnqueued,

@@ -1,6 +1,6 @@
 //! What is said with a step of a job, where the states before and after it do not tell.
 
-use crate::{Event, Timestamp};
+use crate::{Event, Priority, Timestamp};
 
 /// What somebody said with a step, beyond where the job went by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,13 @@ pub enum Said {
         /// Until when.
         until: Timestamp,
     },
+    /// Somebody gave it another priority.
+    Reprioritized {
+        /// What it was before.
+        before: Priority,
+    },
+    /// Somebody took it out of the dead letters.
+    Revived,
 }
 
 impl Event {
@@ -33,6 +40,10 @@ impl Event {
             Event::Fail { error, .. } => {
                 error.rate_limit_until.map_or(Said::Nothing, |until| Said::LimitClosed { until })
             }
+            Event::Reprioritize { .. } => {
+                self.expected_priority().map_or(Said::Nothing, |before| Said::Reprioritized { before })
+            }
+            Event::Revive { .. } => Said::Revived,
             Event::Claim { .. }
             | Event::Acknowledge { .. }
             | Event::DropCheckpoint
@@ -46,16 +57,20 @@ impl Event {
             | Event::MoveTo { .. }
             | Event::Postpone { .. }
             | Event::Drop
-            | Event::Revive { .. }
             | Event::Forget
             | Event::Retry
             | Event::Delete
-            | Event::Reprioritize { .. }
             | Event::Abandon { .. }
             | Event::OnlyIf { .. }
             | Event::Release { .. }
             | Event::RemoveByKey
             | Event::TimePassed { .. } => Said::Nothing,
         }
+    }
+
+    /// The priority that its job has to have for it to happen.
+    fn expected_priority(&self) -> Option<Priority> {
+        let Event::OnlyIf { filter, event } = self else { return None };
+        filter.priority.or_else(|| event.expected_priority())
     }
 }

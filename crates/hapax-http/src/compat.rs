@@ -68,9 +68,14 @@ impl Dialect {
 
 /// The kind of event that a client means.
 ///
-/// The official admin UI has a word for one of them that no document has.
+/// The official admin UI has words for some of them that no document has.
 pub(crate) fn kind_of_event(name: &str) -> &str {
-    if name == "job.retried" { EventKind::JobRetrying.name() } else { name }
+    match name {
+        "job.retried" => EventKind::JobRetrying.name(),
+        "worker.registered" => EventKind::WorkerStarted.name(),
+        "worker.deregistered" | "worker.stale" => EventKind::WorkerStopped.name(),
+        _ => name,
+    }
 }
 
 /// Other names of the one version of the protocol.

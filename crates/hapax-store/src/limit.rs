@@ -201,7 +201,12 @@ pub fn settled(before: &Written, now: Timestamp) -> Option<Written> {
 pub fn closes_until(event: &Event) -> Option<Timestamp> {
     match event.said() {
         Said::LimitClosed { until } => Some(until),
-        Said::Nothing | Said::Heartbeat | Said::Progress { .. } | Said::Checkpoint => None,
+        Said::Nothing
+        | Said::Heartbeat
+        | Said::Progress { .. }
+        | Said::Checkpoint
+        | Said::Reprioritized { .. }
+        | Said::Revived => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hapax_core::{QueueSettings, State};
+use hapax_core::{Claimant, Directive, Handback, QueueSettings, State};
 use hapax_store::record::queue as record;
 use hapax_store::settings::key;
 use hapax_store::{Edit, Store, StoreError, Written};
@@ -11,7 +11,8 @@ use tokio::sync::oneshot;
 use tokio::time::advance;
 
 use super::*;
-use crate::testing::{at, draft, fetch, pass, queue, rig, settle};
+use crate::News;
+use crate::testing::{at, draft, error, fetch, pass, queue, rig, settle};
 
 #[tokio::test(start_paused = true)]
 async fn jobs_are_promoted_in_the_order_in_which_they_were_due() {
@@ -130,6 +131,25 @@ async fn a_job_whose_worker_was_lost_too_often_is_given_up() {
     pass(rig.broker.rules().visibility_timeout + Duration::from_millis(5)).await;
     assert_eq!(rig.job(job.id).await.state(), State::Discarded);
     assert_eq!(rig.events(), ["job.enqueued", "job.started", "job.failed", "job.discarded"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dead_letters_that_grow_too_old_are_counted_as_they_go() {
+    let rig = rig();
+    for name in ["a", "a", "b"] {
+        rig.enqueue(draft().on(name)).await;
+        let job = rig.take(name).await.unwrap();
+        let error = error(Directive::DeadLetter);
+        rig.broker.fail(job.id, Claimant::UNNAMED, error, Handback::Failed).await.unwrap();
+    }
+    let gone = rig.enqueue(draft().on("b")).await;
+    rig.broker.cancel(gone.id).await.unwrap();
+    rig.broker.tick(at(0) + rig.broker.rules().retention.discarded).await.unwrap();
+    let pruned = rig.all_events().into_iter().filter_map(|event| match event.news {
+        News::LettersPruned { count } => Some((event.queue.unwrap().to_string(), count)),
+        _ => None,
+    });
+    assert_eq!(pruned.collect::<Vec<_>>(), [("a".into(), 2), ("b".into(), 1)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -52,8 +52,13 @@ async fn a_recurring_job_is_told_and_calls_those_who_wait() {
     pass(&rig, 60).await;
     assert_eq!(waiting.await.unwrap().len(), 1);
     pass(&rig, 60).await;
-    let told =
-        [EventKind::CronTriggered, EventKind::JobEnqueued, EventKind::JobStarted, EventKind::CronSkipped];
+    let told = [
+        EventKind::WorkerStarted,
+        EventKind::CronTriggered,
+        EventKind::JobEnqueued,
+        EventKind::JobStarted,
+        EventKind::CronSkipped,
+    ];
     assert_eq!(kinds(&rig), told);
 }
 

@@ -1,10 +1,11 @@
 //! Which events follow from a change (Events 3).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hapax_core::{Cause, Job, Phase, QueueName, Said, State, Timestamp, WorkerId};
-use hapax_store::QueueFacts;
+use hapax_store::{Change, QueueFacts};
 
 use super::event::{CancelledBy, EVENT_RESULT_BYTES_MAX, EventError, JobFact, News, Step, Unnumbered};
 
@@ -19,6 +20,10 @@ pub(crate) fn created(job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
 /// A holder was called off for a duplicate, took over values of one, or gave up its key.
 pub(crate) fn taken_over(before: State, job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
     if before != job.state() {
+        // Nothing else gives a job up on behalf of another.
+        if job.state() == State::Discarded && newest_code(job) == Some("overflow") {
+            push(events, job, at, None, JobFact::Displaced);
+        }
         arrive(events, job, at, Some(before), CancelledBy::Replacement);
     }
 }
@@ -48,8 +53,7 @@ pub(crate) fn claimed(before: State, job: &Job, at: Timestamp, events: &mut Vec<
 
 /// A rate limit left no room for the job, which was not to wait for any.
 fn dropped(job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
-    let is_dropped = job.state() == State::Discarded
-        && job.history.entries().last().is_some_and(|entry| &*entry.code == "rate_limited");
+    let is_dropped = job.state() == State::Discarded && newest_code(job) == Some("rate_limited");
     if let Some(limit) = job.spec.rate_limit.as_deref().filter(|_| is_dropped) {
         push(events, job, at, None, JobFact::RateDropped { key: limit.key.clone() });
     }
@@ -86,6 +90,11 @@ pub(crate) fn stepped(before: State, job: &Job, said: Said, at: Timestamp, event
         Said::Nothing | Said::Progress { .. } => {}
         Said::Checkpoint => checkpoint(job, at, events),
         Said::LimitClosed { until } => limit_adjusted(job, until, at, events),
+        Said::Reprioritized { before } if before == job.spec.priority => {}
+        Said::Reprioritized { before } => {
+            push(events, job, at, None, JobFact::Reprioritized { before, after: job.spec.priority });
+        }
+        Said::Revived => push(events, job, at, None, JobFact::LetterRetried),
     }
 }
 
@@ -147,6 +156,33 @@ pub(crate) fn removed(job: &Job, at: Timestamp, events: &mut Vec<Unnumbered>) {
     }
 }
 
+/// Somebody removed what was left of a job.
+pub(crate) fn forgotten(change: &Change, at: Timestamp, events: &mut Vec<Unnumbered>) {
+    if let Some(job) = lost_letter(change) {
+        push(events, job, at, None, JobFact::LetterDeleted);
+    }
+}
+
+/// Time passed, and with it the one or the other dead letter was removed: told once for each queue.
+pub(crate) fn pruned(changes: &[Change], at: Timestamp, events: &mut Vec<Unnumbered>) {
+    let mut counts: BTreeMap<&QueueName, u64> = BTreeMap::new();
+    for job in changes.iter().filter_map(lost_letter) {
+        *counts.entry(&job.spec.queue).or_default() += 1;
+    }
+    events.extend(counts.into_iter().map(|(queue, count)| {
+        let news = News::LettersPruned { count };
+        Unnumbered { at, queue: Some(queue.clone()), news, traced: None }
+    }));
+}
+
+/// The dead letter that is no more, if that is what changed.
+fn lost_letter(change: &Change) -> Option<&Job> {
+    match change {
+        Change::Removed { job, followers: _ } => Some(job).filter(|job| job.phase.is_dead_letter()),
+        Change::To { .. } => None,
+    }
+}
+
 /// A queue was paused or resumed.
 pub(crate) fn queue_changed(facts: &QueueFacts, at: Timestamp, events: &mut Vec<Unnumbered>) {
     let news = if facts.paused { News::QueuePaused } else { News::QueueResumed };
@@ -162,6 +198,9 @@ pub(crate) fn queue_deleted(name: &QueueName, at: Timestamp, events: &mut Vec<Un
 fn arrive(events: &mut Vec<Unnumbered>, job: &Job, at: Timestamp, from: Option<State>, by: CancelledBy) {
     let step = Step { from, to: job.state() };
     push(events, job, at, Some(step), arrival(job, by).unwrap_or(JobFact::Moved));
+    if job.phase.is_dead_letter() {
+        push(events, job, at, None, JobFact::LetterAdded { error: error(job) });
+    }
 }
 
 fn push(events: &mut Vec<Unnumbered>, job: &Job, at: Timestamp, step: Option<Step>, fact: JobFact) {
@@ -235,6 +274,10 @@ pub(super) fn error(job: &Job) -> Arc<EventError> {
         },
     );
     Arc::new(error)
+}
+
+fn newest_code(job: &Job) -> Option<&str> {
+    job.history.entries().last().map(|entry| &*entry.code)
 }
 
 fn cut(text: &str) -> Box<str> {

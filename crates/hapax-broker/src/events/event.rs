@@ -12,7 +12,7 @@ use hapax_core::webhook::SubscriptionId;
 use hapax_core::workflow::WorkflowId;
 use hapax_core::{Fraction, JobId, JobType, Json, Overrun, Priority, QueueName, State, Timestamp, WorkerId};
 
-use super::{Aspect, CronFact, EventId, Traced, WebhookFact, WorkflowFact};
+use super::{Aspect, BulkFact, CronFact, EventId, EventKind, Traced, WebhookFact, WorkerFact, WorkflowFact};
 
 /// A longer result is left out of its event; whoever wants it asks for the job.
 pub const EVENT_RESULT_BYTES_MAX: usize = 1024;
@@ -100,6 +100,29 @@ pub enum News {
         subscription: SubscriptionId,
         /// What happened.
         fact: WebhookFact,
+    },
+    /// Something happened to a worker.
+    Worker {
+        /// Which.
+        id: WorkerId,
+        /// What happened to it.
+        fact: WorkerFact,
+    },
+    /// A request about many jobs was seen through.
+    Bulk(BulkFact),
+    /// A job was turned away because its queue was full.
+    TurnedAway {
+        /// Its type.
+        job_type: JobType,
+        /// How many jobs waited in the queue.
+        depth: u64,
+        /// How many may.
+        max: u64,
+    },
+    /// Dead letters of the queue were removed because they were old.
+    LettersPruned {
+        /// How many.
+        count: u64,
     },
     /// The queue gives out no jobs any more.
     QueuePaused,
@@ -260,6 +283,24 @@ pub enum JobFact {
         /// Why.
         reason: Box<str>,
     },
+    /// It was given another priority.
+    Reprioritized {
+        /// What it was before.
+        before: Priority,
+        /// What it is.
+        after: Priority,
+    },
+    /// It became a dead letter.
+    LetterAdded {
+        /// Why the last attempt failed.
+        error: Arc<EventError>,
+    },
+    /// Somebody tries it again, though it was a dead letter.
+    LetterRetried,
+    /// Somebody threw it away, a dead letter.
+    LetterDeleted,
+    /// It gave way to a newer one in a full queue.
+    Displaced,
     /// It made a step for which there is no other word, such as that it waits to be activated.
     Moved,
 }
@@ -284,151 +325,6 @@ pub struct EventError {
     pub retryable: bool,
 }
 
-/// The kinds of event, bare of facts: for filters, metrics and the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "their names on the wire say it")]
-pub enum EventKind {
-    JobEnqueued,
-    JobStarted,
-    JobCompleted,
-    JobFailed,
-    JobRetrying,
-    JobDiscarded,
-    JobCancelled,
-    JobHeartbeat,
-    JobProgress,
-    JobCheckpointed,
-    JobScheduled,
-    JobExpired,
-    JobStalled,
-    JobStateChanged,
-    JobTimeout,
-    JobTotalTimeout,
-    JobTtlExpired,
-    RateLimitExceeded,
-    RateLimitReleased,
-    RateLimitDropped,
-    RateLimitAdjusted,
-    QueuePaused,
-    QueueResumed,
-    QueueDeleted,
-    WorkflowStarted,
-    WorkflowStepCompleted,
-    WorkflowCompleted,
-    WorkflowFailed,
-    WorkflowCancelled,
-    CronTriggered,
-    CronSkipped,
-    WebhookSubscribed,
-    WebhookUnsubscribed,
-    WebhookDelivered,
-    WebhookFailed,
-    WebhookDead,
-    WebhookTest,
-}
-
-impl EventKind {
-    /// Every kind.
-    pub const ALL: [EventKind; 37] = [
-        EventKind::JobEnqueued,
-        EventKind::JobStarted,
-        EventKind::JobCompleted,
-        EventKind::JobFailed,
-        EventKind::JobRetrying,
-        EventKind::JobDiscarded,
-        EventKind::JobCancelled,
-        EventKind::JobHeartbeat,
-        EventKind::JobProgress,
-        EventKind::JobCheckpointed,
-        EventKind::JobScheduled,
-        EventKind::JobExpired,
-        EventKind::JobTimeout,
-        EventKind::JobStalled,
-        EventKind::JobTtlExpired,
-        EventKind::JobTotalTimeout,
-        EventKind::JobStateChanged,
-        EventKind::RateLimitExceeded,
-        EventKind::RateLimitReleased,
-        EventKind::RateLimitDropped,
-        EventKind::RateLimitAdjusted,
-        EventKind::QueuePaused,
-        EventKind::QueueResumed,
-        EventKind::QueueDeleted,
-        EventKind::WorkflowStarted,
-        EventKind::WorkflowStepCompleted,
-        EventKind::WorkflowCompleted,
-        EventKind::WorkflowFailed,
-        EventKind::WorkflowCancelled,
-        EventKind::CronTriggered,
-        EventKind::CronSkipped,
-        EventKind::WebhookSubscribed,
-        EventKind::WebhookUnsubscribed,
-        EventKind::WebhookDelivered,
-        EventKind::WebhookFailed,
-        EventKind::WebhookDead,
-        EventKind::WebhookTest,
-    ];
-
-    /// Whether webhooks tell of it. They do not of webhooks, for there would be no end of it; nor of jobs that were passed
-    /// over for a rate limit: nothing is stored of that, and each server remembers for itself whom it has told of.
-    pub const fn goes_to_webhooks(self) -> bool {
-        !matches!(
-            self,
-            EventKind::RateLimitExceeded
-                | EventKind::RateLimitReleased
-                | EventKind::WebhookSubscribed
-                | EventKind::WebhookUnsubscribed
-                | EventKind::WebhookDelivered
-                | EventKind::WebhookFailed
-                | EventKind::WebhookDead
-                | EventKind::WebhookTest
-        )
-    }
-
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EventKind::JobEnqueued => "job.enqueued",
-            EventKind::JobStarted => "job.started",
-            EventKind::JobCompleted => "job.completed",
-            EventKind::JobFailed => "job.failed",
-            EventKind::JobRetrying => "job.retrying",
-            EventKind::JobDiscarded => "job.discarded",
-            EventKind::JobCancelled => "job.cancelled",
-            EventKind::JobHeartbeat => "job.heartbeat",
-            EventKind::JobProgress => "job.progress",
-            EventKind::JobCheckpointed => "job.checkpointed",
-            EventKind::JobScheduled => "job.scheduled",
-            EventKind::JobExpired => "job.expired",
-            EventKind::JobTimeout => "job.timeout",
-            EventKind::JobStalled => "job.stalled",
-            EventKind::JobTtlExpired => "job.ttl_expired",
-            EventKind::JobTotalTimeout => "job.total_timeout",
-            EventKind::JobStateChanged => "job.state_changed",
-            EventKind::RateLimitExceeded => "rate_limit.exceeded",
-            EventKind::RateLimitReleased => "rate_limit.released",
-            EventKind::RateLimitDropped => "rate_limit.dropped",
-            EventKind::RateLimitAdjusted => "rate_limit.dynamic_adjusted",
-            EventKind::QueuePaused => "queue.paused",
-            EventKind::QueueResumed => "queue.resumed",
-            EventKind::QueueDeleted => "queue.deleted",
-            EventKind::WorkflowStarted => "workflow.started",
-            EventKind::WorkflowStepCompleted => "workflow.step_completed",
-            EventKind::WorkflowCompleted => "workflow.completed",
-            EventKind::WorkflowFailed => "workflow.failed",
-            EventKind::WorkflowCancelled => "workflow.cancelled",
-            EventKind::CronTriggered => "cron.triggered",
-            EventKind::CronSkipped => "cron.skipped",
-            EventKind::WebhookSubscribed => "webhook.subscription.created",
-            EventKind::WebhookUnsubscribed => "webhook.subscription.deleted",
-            EventKind::WebhookDelivered => "webhook.delivered",
-            EventKind::WebhookFailed => "webhook.failed",
-            EventKind::WebhookDead => "webhook.dead",
-            EventKind::WebhookTest => "webhook.test",
-        }
-    }
-}
-
 impl JobEvent {
     /// The bare kind of its fact.
     pub fn kind(&self) -> EventKind {
@@ -447,6 +343,10 @@ impl JobEvent {
             News::Cron { .. }
             | News::Workflow { .. }
             | News::Webhook { .. }
+            | News::Worker { .. }
+            | News::Bulk(_)
+            | News::TurnedAway { .. }
+            | News::LettersPruned { .. }
             | News::QueuePaused
             | News::QueueResumed
             | News::QueueDeleted => None,
@@ -460,6 +360,10 @@ impl JobEvent {
             News::Cron { .. }
             | News::Workflow { .. }
             | News::Webhook { .. }
+            | News::Worker { .. }
+            | News::Bulk(_)
+            | News::TurnedAway { .. }
+            | News::LettersPruned { .. }
             | News::QueuePaused
             | News::QueueResumed
             | News::QueueDeleted => None,
@@ -483,6 +387,10 @@ impl News {
             News::Workflow { fact, .. } => fact.kind(),
             News::Cron { fact, .. } => fact.kind(),
             News::Webhook { fact, .. } => fact.kind(),
+            News::Worker { fact, .. } => fact.kind(),
+            News::Bulk(fact) => fact.kind(),
+            News::TurnedAway { .. } => EventKind::BackpressureRejected,
+            News::LettersPruned { .. } => EventKind::DeadLetterPruned,
             News::QueuePaused => EventKind::QueuePaused,
             News::QueueResumed => EventKind::QueueResumed,
             News::QueueDeleted => EventKind::QueueDeleted,
@@ -492,10 +400,13 @@ impl News {
     /// The type of the job it happened to, if it happened to a job.
     pub fn job_type(&self) -> Option<&JobType> {
         match self {
-            News::Job { job_type, .. } => Some(job_type),
+            News::Job { job_type, .. } | News::TurnedAway { job_type, .. } => Some(job_type),
             News::Cron { fact, .. } => Some(&fact.job_type),
             News::Workflow { .. }
             | News::Webhook { .. }
+            | News::Worker { .. }
+            | News::Bulk(_)
+            | News::LettersPruned { .. }
             | News::QueuePaused
             | News::QueueResumed
             | News::QueueDeleted => None,
@@ -529,6 +440,11 @@ impl JobFact {
             JobFact::RateReleased { .. } => EventKind::RateLimitReleased,
             JobFact::RateDropped { .. } => EventKind::RateLimitDropped,
             JobFact::RateAdjusted { .. } => EventKind::RateLimitAdjusted,
+            JobFact::Reprioritized { .. } => EventKind::PriorityChanged,
+            JobFact::LetterAdded { .. } => EventKind::DeadLetterAdded,
+            JobFact::LetterRetried => EventKind::DeadLetterRetried,
+            JobFact::LetterDeleted => EventKind::DeadLetterDeleted,
+            JobFact::Displaced => EventKind::BackpressureDropped,
             JobFact::Moved => EventKind::JobStateChanged,
         }
     }

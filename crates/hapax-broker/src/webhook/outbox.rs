@@ -146,6 +146,16 @@ impl Outbox {
         first_step(id, &notice, (self.settings.render)(&notice).into())
     }
 
+    /// What is to be stored to tell of events that no change in the store brings about.
+    pub(crate) fn letters_about(&self, events: &[Unnumbered]) -> Vec<Letter> {
+        let mut letters = Vec::new();
+        if self.is_open.load(Ordering::Acquire) {
+            let sent = events.iter().filter(|event| event.news.kind().goes_to_webhooks());
+            sent.for_each(|event| self.address(event, &mut letters));
+        }
+        letters
+    }
+
     /// Says that events became durable, so that whoever waits for one of them is served.
     pub(crate) fn expect_mail(&self, events: &[Unnumbered]) {
         if events.is_empty() || !self.is_open.load(Ordering::Acquire) {

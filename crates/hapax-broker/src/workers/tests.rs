@@ -1,9 +1,9 @@
 //! What is known of workers, and what they are told.
 
 use super::*;
-use crate::testing::{at, draft, fetch, rig, settle};
+use crate::testing::{Rig, at, draft, fetch, pass, rig, settle};
 use crate::worker::STALE_AFTER;
-use crate::{Fetch, Heartbeat};
+use crate::{Fetch, Heartbeat, News};
 
 fn id(name: &str) -> WorkerId {
     WorkerId::parse(name).unwrap()
@@ -115,4 +115,59 @@ async fn there_is_room_for_a_new_worker_however_many_there_are() {
     assert_eq!(rig.broker.workers().len(), WORKERS_MAX);
     assert_eq!(rig.broker.worker(&id("w0")), None, "the longest silent one gave way");
     assert!(rig.broker.worker(&id("w10000")).is_some());
+}
+
+/// What is told of workers, in order, with what is said about it.
+fn told(rig: &Rig) -> Vec<(String, WorkerFact)> {
+    let of_worker = |news| match news {
+        News::Worker { id, fact } => Some((id.as_str().to_owned(), fact)),
+        _ => None,
+    };
+    rig.all_events().into_iter().filter_map(|event| of_worker(event.news)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_is_told_of_from_its_first_fetch_to_its_silence() {
+    let rig = rig();
+    let chores = rig.chores();
+    let a = |fact| ("a".to_owned(), fact);
+    for _ in 0..3 {
+        rig.broker.fetch(by("a", Duration::ZERO)).await.unwrap();
+    }
+    let queues = Some(vec![crate::testing::queue("default")]);
+    let mut expected = vec![a(WorkerFact::Started { queues: queues.clone(), concurrency: None })];
+    assert_eq!(told(&rig), expected, "a fetch of a known worker tells nothing");
+    pass(Duration::from_secs(1)).await;
+    let report = Report { active_jobs: Some(2), concurrency: Some(4), ..Report::default() };
+    rig.broker.worker_beat(&id("a"), report);
+    expected.push(a(WorkerFact::Heartbeat { active_jobs: Some(2), queues: queues.clone() }));
+    rig.broker.order_worker(&id("a"), Order::Quiet);
+    rig.broker.order_worker(&id("a"), Order::Terminate);
+    expected.push(a(WorkerFact::Quiet { active_jobs: Some(2) }));
+    pass(STALE_AFTER * 2).await;
+    expected.push(a(WorkerFact::Stopped { wound_down: true, uptime: Duration::from_secs(1) }));
+    rig.broker.deregister_worker(&id("a")).await.unwrap();
+    assert_eq!(told(&rig), expected, "it is told once that it is gone");
+    chores.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_comes_back_or_registers_anew_has_started() {
+    let rig = rig();
+    let kinds = || told(&rig).into_iter().map(|(_, fact)| fact).collect::<Vec<_>>();
+    let started = || WorkerFact::Started { queues: None, concurrency: None };
+    let beat = || WorkerFact::Heartbeat { active_jobs: None, queues: None };
+    let lost = || WorkerFact::Stopped { wound_down: false, uptime: Duration::ZERO };
+    let chores = rig.chores();
+    rig.broker.worker_beat(&id("a"), Report::default());
+    pass(STALE_AFTER * 2).await;
+    rig.broker.worker_beat(&id("a"), Report::default());
+    rig.broker.register_worker(&id("a"), Report::default());
+    assert_eq!(kinds(), [started(), beat(), lost(), started(), beat(), started()]);
+    let says = Report { state: Some("quiet".into()), ..Report::default() };
+    rig.broker.worker_beat(&id("a"), says);
+    rig.broker.deregister_worker(&id("a")).await.unwrap();
+    let gone = WorkerFact::Stopped { wound_down: true, uptime: Duration::ZERO };
+    assert_eq!(kinds()[6..], [WorkerFact::Quiet { active_jobs: None }, beat(), gone]);
+    chores.abort();
 }

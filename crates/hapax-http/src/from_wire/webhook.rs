@@ -109,7 +109,15 @@ fn read_events(given: &Given<'_, '_>) -> Result<Vec<Pattern>, Fault> {
         }
         Err(Fault::unknown(place, "event", name, &sent().collect::<Vec<_>>()))
     };
-    names.iter().map(AsRef::as_ref).enumerate().map(read).collect()
+    let mut events: Vec<Pattern> = Vec::with_capacity(names.len());
+    for pattern in names.iter().map(AsRef::as_ref).enumerate().map(read) {
+        let pattern = pattern?;
+        // Two aliases may mean the same event.
+        if !events.contains(&pattern) {
+            events.push(pattern);
+        }
+    }
+    Ok(events)
 }
 
 /// The events that webhooks tell of.

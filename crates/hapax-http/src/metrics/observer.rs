@@ -42,7 +42,14 @@ impl Observer for Events {
             JobFact::OutOfTime { .. } => jobs.out_of_time.inc(),
             JobFact::RateExceeded { .. } => jobs.rate_limited.inc(),
             JobFact::RateDropped { .. } => jobs.rate_dropped.inc(),
-            JobFact::RateReleased { .. } | JobFact::RateAdjusted { .. } | JobFact::Moved => return,
+            JobFact::RateReleased { .. }
+            | JobFact::RateAdjusted { .. }
+            | JobFact::Reprioritized { .. }
+            | JobFact::LetterAdded { .. }
+            | JobFact::LetterRetried
+            | JobFact::LetterDeleted
+            | JobFact::Displaced
+            | JobFact::Moved => return,
         };
     }
 

@@ -1,5 +1,8 @@
 //! Events, with every name under which one of the documents looks for a member.
 
+mod bulk;
+mod worker;
+
 use hapax_broker::{
     Aspect, Attempted, CancelledBy, CronFact, CronOutcome, EventError, EventPage, JobEvent, JobFact,
     NewestEvents, News, Notice, Step, WebhookFact, WorkflowFact,
@@ -105,9 +108,24 @@ pub(crate) fn members(o: &mut Object<'_>, notice: &Notice) {
                 webhook_data(o, fact);
             });
         }
-        News::QueuePaused | News::QueueResumed | News::QueueDeleted => {
+        News::Worker { id, fact } => {
+            o.text("subject", id.as_str());
+            o.object("data", |o| {
+                o.text("worker_id", id.as_str());
+                worker::data(o, fact);
+            });
+        }
+        News::Bulk(fact) => o.object("data", |o| bulk::data(o, fact)),
+        News::TurnedAway { .. }
+        | News::LettersPruned { .. }
+        | News::QueuePaused
+        | News::QueueResumed
+        | News::QueueDeleted => {
             o.plain_if("subject", queue.as_ref());
-            o.object("data", |o| o.plain_if("queue", queue.as_ref()));
+            o.object("data", |o| {
+                o.plain_if("queue", queue.as_ref());
+                queue_data(o, news);
+            });
         }
     }
 }
@@ -191,9 +209,10 @@ fn data(o: &mut Object<'_>, fact: &JobFact, event: &JobEvent) {
             o.moment("expired_at", event.at);
             o.number("ttl_ms", ttl.as_millis());
         }
-        // Its step has said it.
-        JobFact::Moved => {}
-        limited => limit_data(o, limited),
+        other => {
+            limit_data(o, other);
+            operator_data(o, other);
+        }
     }
 }
 
@@ -217,6 +236,19 @@ fn limit_data(o: &mut Object<'_>, fact: &JobFact) {
             o.moment("until", *until);
             o.text("reason", reason);
         }
+        _ => {}
+    }
+}
+
+/// The same for what operators change and look after (Priority 11.1, Dead Letter 11.1).
+fn operator_data(o: &mut Object<'_>, fact: &JobFact) {
+    match fact {
+        JobFact::Reprioritized { before, after } => {
+            o.number("previous_priority", before);
+            o.number("new_priority", after);
+        }
+        JobFact::LetterAdded { error } => o.object("error", |o| cause(o, error)),
+        // Of the rest the name of the event says it, or its step does.
         _ => {}
     }
 }
@@ -254,8 +286,22 @@ pub(crate) fn payload(o: &mut Object<'_>, notice: &Notice) {
             webhook_data(o, fact);
             o.moment("timestamp", *at);
         }
-        News::QueuePaused | News::QueueResumed | News::QueueDeleted => {
+        News::Worker { id, fact } => {
+            o.text("worker_id", id.as_str());
+            worker::data(o, fact);
+            o.moment("timestamp", *at);
+        }
+        News::Bulk(fact) => {
+            bulk::data(o, fact);
+            o.moment("timestamp", *at);
+        }
+        News::TurnedAway { .. }
+        | News::LettersPruned { .. }
+        | News::QueuePaused
+        | News::QueueResumed
+        | News::QueueDeleted => {
             o.plain_if("queue", queue.as_ref());
+            queue_data(o, news);
             o.moment("timestamp", *at);
         }
     }
@@ -288,6 +334,7 @@ fn workflow_data(o: &mut Object<'_>, fact: &WorkflowFact) {
         WorkflowFact::Started { total_steps } => o.number("total_steps", total_steps),
         WorkflowFact::StepCompleted { job, job_type, duration, steps_remaining } => {
             o.plain("step_id", job);
+            o.plain("job_id", job);
             o.plain("step_type", job_type);
             o.number("duration_ms", duration.as_millis());
             o.number("steps_remaining", steps_remaining);
@@ -299,6 +346,7 @@ fn workflow_data(o: &mut Object<'_>, fact: &WorkflowFact) {
         WorkflowFact::Failed { job, error } => {
             if let Some((id, kind)) = job {
                 o.plain("failed_step_id", id);
+                o.plain("job_id", id);
                 o.plain("failed_step_type", kind);
             }
             if let Some(error) = error {
@@ -306,6 +354,19 @@ fn workflow_data(o: &mut Object<'_>, fact: &WorkflowFact) {
             }
         }
         WorkflowFact::Cancelled => {}
+    }
+}
+
+/// The same for queues: what there is to say beside which it is (Backpressure 10.1, Dead Letter 8.1).
+fn queue_data(o: &mut Object<'_>, news: &News) {
+    match news {
+        News::TurnedAway { job_type, depth, max } => {
+            o.number("depth", depth);
+            o.number("bound", max);
+            o.plain("job_type", job_type);
+        }
+        News::LettersPruned { count } => o.number("count", count),
+        _ => {}
     }
 }
 

@@ -101,7 +101,7 @@ fn state(worker: &Worker, now: Timestamp) -> &str {
 }
 
 fn members(o: &mut Object<'_>, worker: &Worker, now: Timestamp) {
-    let Worker { id, report, order, first_seen_at, last_seen_at, last_heartbeat_at } = worker;
+    let Worker { id, report, order, first_seen_at, last_seen_at, last_heartbeat_at, is_gone: _ } = worker;
     let Report { hostname, pid, queues, concurrency, version, labels, started_at, active_jobs, state: _ } =
         report;
     o.text("id", id.as_str());

@@ -29,6 +29,10 @@ fn facts(rig: &Rig) -> Vec<JobFact> {
         News::Cron { .. }
         | News::Workflow { .. }
         | News::Webhook { .. }
+        | News::Worker { .. }
+        | News::Bulk(_)
+        | News::TurnedAway { .. }
+        | News::LettersPruned { .. }
         | News::QueuePaused
         | News::QueueResumed
         | News::QueueDeleted => None,
@@ -94,7 +98,9 @@ async fn a_job_that_is_given_up_and_revived() {
     assert_eq!(*last_error.message, "é".repeat(MESSAGE_MAX));
     assert!(!last_error.retryable);
     rig.broker.revive(id, SpecPatch::default()).await.unwrap();
-    assert_eq!(rig.events()[2..], ["job.failed", "job.discarded", "job.enqueued"]);
+    let dead = ["job.failed", "job.discarded", "dead_letter.added"];
+    assert_eq!(rig.events()[2..5], dead);
+    assert_eq!(rig.events()[5..], ["job.enqueued", "dead_letter.retried"]);
 }
 
 #[tokio::test(start_paused = true)]

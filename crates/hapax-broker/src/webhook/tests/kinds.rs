@@ -11,9 +11,9 @@ use hapax_core::{
 use hapax_store::webhook::Shelf;
 
 use super::{Rig, rig};
-use crate::testing::{draft, error, fetch, pass, queue};
+use crate::testing::{draft, error, fetch, pass, queue, settle};
 use crate::webhook::DeliveryFilter;
-use crate::{Draft, EventFilter, EventKind, EventQuery, Heartbeat, Notice, Receipt};
+use crate::{Deed, Draft, Error, EventFilter, EventKind, EventQuery, Heartbeat, Notice, Receipt};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -31,6 +31,8 @@ impl Rig {
 
     /// What was told since the last time it was asked: once in the log and once to the only subscriber.
     async fn told(&self, known: &mut usize) -> (Vec<&'static str>, Vec<String>) {
+        // Those of what is no change in the store are stored by a task of their own.
+        settle().await;
         let log = log(self).into_iter();
         let log: Vec<&str> = log.filter(|kind| kind.goes_to_webhooks()).map(EventKind::name).collect();
         let filter = DeliveryFilter { subscription: None, shelf: None };
@@ -84,7 +86,7 @@ async fn what_a_worker_says_is_told_in_the_log_and_by_webhooks() {
     let id = rig.create(draft()).await;
     rig.take().await.unwrap();
     let (log, sent) = rig.told(&mut known).await;
-    assert_eq!(log, [WAY, "job.enqueued", WAY, "job.started"]);
+    assert_eq!(log, [WAY, "job.enqueued", "worker.started", WAY, "job.started"]);
     assert_eq!(sent, log);
     let beat = || Heartbeat {
         worker: WorkerId::parse("worker-1"),
@@ -164,8 +166,22 @@ async fn other_deeds_are_told_in_the_log_and_by_webhooks() {
     rig.told(&mut known).await;
     tells!(rig, known, broker.release(Key::of_text("the same"), None, None), NOTHING);
     let fails = || broker.fail(id, Claimant::UNNAMED, error(Directive::DeadLetter), Handback::Failed);
-    tells!(rig, known, fails(), ["job.failed", WAY, "job.discarded"]);
-    tells!(rig, known, broker.revive(id, SpecPatch::default()), [WAY, "job.enqueued"]);
+    tells!(rig, known, fails(), ["job.failed", WAY, "job.discarded", "dead_letter.added"]);
+    let revive = broker.revive(id, SpecPatch::default());
+    tells!(rig, known, revive, [WAY, "job.enqueued", "dead_letter.retried"]);
+    let (five, none) = (Priority::new(5).unwrap(), Priority::default());
+    tells!(rig, known, broker.reprioritize(id, five), ["priority.changed"]);
+    tells!(rig, known, broker.reprioritize(id, none), ["priority.changed"]);
+    rig.take().await.unwrap();
+    rig.told(&mut known).await;
+    tells!(rig, known, fails(), ["job.failed", WAY, "job.discarded", "dead_letter.added"]);
+    tells!(rig, known, broker.forget(id), ["dead_letter.deleted"]);
+    let id = rig.create(draft()).await;
+    rig.told(&mut known).await;
+    let cancel = async { Ok::<_, Error>(broker.treat(vec![id], None, Deed::Cancel).await) };
+    tells!(rig, known, cancel, [WAY, "job.cancelled", "bulk.cancel.completed"]);
+    let id = rig.create(draft()).await;
+    rig.told(&mut known).await;
     rig.take().await.unwrap();
     rig.told(&mut known).await;
     tells!(rig, known, broker.acknowledge(id, Claimant::UNNAMED, None), [WAY, "job.completed"]);

@@ -19,7 +19,9 @@ pub(super) fn shapes() -> Vec<Named> {
         may("queue", text()),
         may(
             "subject",
-            text().about("What it is about: a job, a workflow, a recurring job, a queue or a subscription."),
+            text().about(
+                "What it is about: a job, a workflow, a recurring job, a queue, a worker or a subscription.",
+            ),
         ),
         may("job_id", text()),
         may("state", named("State")),

@@ -70,10 +70,7 @@ fn fetch() -> Shape {
                 .about("In the order in which they are looked at."),
         ),
         may("pool", text().about("The name of a pool, in place of `queues`.")),
-        may(
-            "count",
-            integer().least(1).default(1).about(format_args!("At most {FETCH_COUNT_MAX} are given.")),
-        ),
+        may("count", integer().least(1).default(1).about(format!("At most {FETCH_COUNT_MAX} are given."))),
         may("worker_id", worker_id()),
         may("visibility_timeout", seconds_or_span().about("How long the lease lasts.")),
         may("visibility_timeout_ms", integer().least(1)),

@@ -179,3 +179,52 @@ async fn large_bulks_have_the_limits_of_batches() {
     assert_eq!(answer.text_at("/error/code"), "BATCH_SIZE_EXCEEDED");
     assert_eq!(rig.post(BULK, &" ".repeat(2_000_001)).await.text_at("/error/code"), "payload_too_large");
 }
+
+#[tokio::test]
+async fn requests_about_many_jobs_and_workers_are_told_with_their_figures() {
+    let rig = Rig::new();
+    let good = || job(r#""priority":1"#);
+    rig.post(BULK, &bulk(&[good(), good(), "7".to_owned()], "")).await;
+    rig.post(BULK, &bulk(&[good()], r#","atomicity":"atomic""#)).await;
+    let id = rig.enqueue(r#"{"type":"z","args":[]}"#).await;
+    let cancel = format!(r#"{{"job_ids":["{id}","{id}","nonsense"]}}"#);
+    rig.post("/ojs/v1/jobs/bulk/cancel", &cancel).await;
+    rig.post("/ojs/v1/workers/register", r#"{"worker_id":"w","queues":["a","b"],"concurrency":3}"#).await;
+    rig.post("/ojs/v1/workers/heartbeat", r#"{"worker_id":"w","active_jobs":["x"],"state":"quiet"}"#).await;
+    let told = rig.get("/ojs/v1/events?types=bulk.*,worker.*").await.json();
+    let said = |event: &Value| (event["type"].clone(), event["data"].clone());
+    let said: Vec<_> = told["events"].as_array().unwrap().iter().map(said).collect();
+    let each = json!({"total": 3, "succeeded": 2, "failed": 1, "atomicity": "partial"});
+    let all = json!({"total": 1, "succeeded": 1, "failed": 0, "atomicity": "atomic"});
+    let cancelled = json!({"total": 2, "cancelled": 1, "skipped": 1});
+    let started = json!({"worker_id": "w", "queues": ["a", "b"], "concurrency": 3});
+    let expected = [
+        (json!("bulk.enqueue.completed"), each),
+        (json!("bulk.enqueue.completed"), all),
+        (json!("bulk.cancel.completed"), cancelled),
+        (json!("worker.started"), started),
+        (json!("worker.quiet"), json!({"worker_id": "w", "active_jobs": 1})),
+        (json!("worker.heartbeat"), json!({"worker_id": "w", "active_jobs": 1, "queues": ["a", "b"]})),
+    ];
+    assert_eq!(said, expected);
+}
+
+#[tokio::test]
+async fn a_change_of_priority_and_a_dead_letter_are_told_with_what_changed() {
+    let rig = Rig::new();
+    let wish = r#"{"type":"z","args":[],"retry":{"max_attempts":1,"on_exhaustion":"dead_letter"}}"#;
+    let id = rig.enqueue(wish).await;
+    let higher = r#"{"priority":9}"#;
+    let path = format!("/ojs/v1/jobs/{id}");
+    rig.send(request("PATCH", &path, higher).body(Body::from(higher)).unwrap()).await;
+    rig.fetch().await;
+    let nack = format!(r#"{{"job_id":"{id}","error":{{"code":"oops","message":"it broke"}}}}"#);
+    rig.post("/ojs/v1/workers/nack", &nack).await;
+    let told = rig.get("/ojs/v1/events?types=priority.*,dead_letter.*").await.json();
+    let changed = json!({
+        "job_id": id, "job_type": "z", "queue": "default", "previous_priority": 0, "new_priority": 9
+    });
+    assert_eq!(told["events"][0]["data"], changed);
+    assert_eq!(told["events"][1]["type"], "dead_letter.added");
+    assert_eq!(told["events"][1]["data"]["error"]["message"], "it broke");
+}

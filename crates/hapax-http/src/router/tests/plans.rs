@@ -177,6 +177,8 @@ async fn a_workflow_that_failed_says_why() {
         assert_eq!(failed.text_at(&format!("/errors/0/{member}")), value, "{}", failed.text);
     }
     assert_eq!(failed.json().pointer("/errors/0/attempt").cloned().unwrap_or_default(), 1);
+    let told = rig.get("/ojs/v1/events?types=workflow.failed").await;
+    assert_eq!(told.text_at("/events/0/data/job_id"), second, "{}", told.text);
 }
 
 #[tokio::test]

@@ -70,13 +70,24 @@ async fn what_is_wrong_is_named_with_what_would_be_right() {
     assert!(misspelt.contains("events[0]: unknown event \"job.complete\"; did you mean \"job.completed\"?"));
     let endless = refused(r#"{"url":"https://example.com/","events":["webhook.*"]}"#).await;
     assert!(endless.contains("unknown event"), "{endless}");
-    for never in ["rate_limit.exceeded", "rate_limit.released"] {
+    for never in ["rate_limit.exceeded", "rate_limit.released", "backpressure.rejected", "worker.heartbeat"] {
         let body = format!(r#"{{"url":"https://example.com/","events":["{never}"]}}"#);
         let vain = refused(&body).await;
         assert!(vain.contains(&format!("unknown event \"{never}\"")), "{vain}");
     }
     let odd = refused(r#"{"url":"https://example.com/","events":["*"],"event":["*"]}"#).await;
     assert!(odd.contains("unknown member \"event\"; did you mean \"events\"?"), "{odd}");
+}
+
+#[tokio::test]
+async fn names_of_the_official_form_mean_the_events_that_they_are_about() {
+    let rig = Rig::new();
+    let names = r#"["job.retried","worker.registered","worker.deregistered","worker.stale","queue.paused"]"#;
+    let body = format!(r#"{{"url":"https://example.com/","events":{names}}}"#);
+    let made = rig.post(PATH, &body).await;
+    assert_eq!(made.status, StatusCode::CREATED);
+    let own = ["job.retrying", "worker.started", "worker.stopped", "queue.paused"];
+    assert_eq!(made.json()["events"], serde_json::json!(own));
 }
 
 #[tokio::test]

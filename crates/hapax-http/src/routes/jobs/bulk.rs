@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hapax_broker::{Draft, Receipt};
+use hapax_broker::{BulkFact, BulkWish, Draft, Receipt};
 
 use super::{memo, reading};
 use crate::call::Call;
@@ -34,6 +34,9 @@ async fn each(
     match call.broker().enqueue_each(drafts, call.id.as_str(), memo).await? {
         Receipt::Fresh(answers) => {
             call.count_enqueued(answers.iter().flatten());
+            let accepted = answers.iter().flatten().filter(|admission| admission.refusal().is_none());
+            let done = accepted.count();
+            call.broker().tell_bulk(BulkFact { wish: BulkWish::EnqueueEach, total, done });
             Ok(bulk::each(&answers, &faults, &call.id).warning(warnings))
         }
         Receipt::Remembered(before) => Ok(bulk::of_size(memo::replay(&before), total)),
@@ -51,6 +54,7 @@ async fn all(
     match call.broker().enqueue_all(drafts, call.id.as_str(), memo).await? {
         Receipt::Fresh(admitted) => {
             call.count_enqueued(&admitted);
+            call.broker().tell_bulk(BulkFact { wish: BulkWish::EnqueueAll, total, done: total });
             Ok(bulk::all(&admitted, &call.id).warning(warnings))
         }
         Receipt::Remembered(before) => Ok(bulk::of_size(memo::replay(&before), total)),
