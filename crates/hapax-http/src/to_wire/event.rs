@@ -7,7 +7,7 @@ use hapax_broker::{
     Aspect, Attempted, CancelledBy, CronFact, CronOutcome, EventError, EventPage, JobEvent, JobFact,
     NewestEvents, News, Notice, Step, WebhookFact, WorkflowFact,
 };
-use hapax_core::{Fraction, State, WorkerId, webhook};
+use hapax_core::{Fraction, Overrun, State, WorkerId, webhook};
 use hapax_wire::error::RETRYABLE;
 use hapax_wire::failure::timeout_kind;
 use hapax_wire::writer::{self, Object};
@@ -200,9 +200,7 @@ fn data(o: &mut Object<'_>, fact: &JobFact, event: &JobEvent) {
         JobFact::Scheduled { scheduled_at } => o.moment("scheduled_at", *scheduled_at),
         JobFact::OutOfTime { attempt, error, overrun } => {
             o.number("attempt", attempt);
-            o.text("timeout_kind", timeout_kind(error));
-            o.number("limit_seconds", overrun.limit.as_secs_f64());
-            o.number("elapsed_seconds", overrun.elapsed.as_secs_f64());
+            out_of_time(o, error, overrun);
         }
         JobFact::Expired { created_at, ttl } => {
             o.moment("created_at", *created_at);
@@ -214,6 +212,13 @@ fn data(o: &mut Object<'_>, fact: &JobFact, event: &JobEvent) {
             operator_data(o, other);
         }
     }
+}
+
+/// Which limit on time was passed, and by how much (Timeouts 8).
+fn out_of_time(o: &mut Object<'_>, error: &str, overrun: &Overrun) {
+    o.text("timeout_kind", timeout_kind(error));
+    o.number("limit_seconds", overrun.limit.as_secs_f64());
+    o.number("elapsed_seconds", overrun.elapsed.as_secs_f64());
 }
 
 /// The same for rate limits (Rate Limiting 11.1).

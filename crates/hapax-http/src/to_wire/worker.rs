@@ -120,5 +120,6 @@ fn members(o: &mut Object<'_>, worker: &Worker, now: Timestamp) {
     }
     o.moment("started_at", started_at.unwrap_or(*first_seen_at));
     o.moment("last_seen_at", *last_seen_at);
-    o.moment_if("last_heartbeat_at", *last_heartbeat_at);
+    // The admin document has it with every worker, and a fetch is a sign of life as well.
+    o.moment("last_heartbeat_at", last_heartbeat_at.unwrap_or(*last_seen_at));
 }

@@ -171,7 +171,7 @@ fn worker() -> Shape {
         may("metadata", any()),
         needs("started_at", moment()),
         needs("last_seen_at", moment()),
-        may("last_heartbeat_at", moment()),
+        needs("last_heartbeat_at", moment()),
     ])
 }
 
