@@ -335,6 +335,12 @@ pub(super) fn went(before: State, job: Job) -> Change {
     Change::To { before, job, said: Said::Nothing, followers: Vec::new(), workflow: None }
 }
 
+/// The same, where somebody took it out of the dead letters.
+pub(super) fn revived(job: Job) -> Change {
+    let (before, said) = (State::Discarded, Said::Revived);
+    Change::To { before, job, said, followers: Vec::new(), workflow: None }
+}
+
 /// An error of a worker.
 pub(super) fn error(directive: Directive) -> WorkerError {
     WorkerError {

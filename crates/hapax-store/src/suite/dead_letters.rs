@@ -2,7 +2,7 @@
 
 use hapax_core::{Directive, Event, Handback, Job, JobId, Priority, Refusal, RetryPolicy, SpecPatch, State};
 
-use super::bench::{Bench, DAY, INSTANT, SECOND, went};
+use super::bench::{Bench, DAY, INSTANT, SECOND, revived};
 use super::draft::{Draft, plain, queue};
 use super::wait;
 use crate::{Change, DeadLetterQuery, LETTER_BYTES_MAX, Page};
@@ -126,7 +126,7 @@ pub(super) fn only_dead_letters_are_listed(bench: &mut Bench) {
 pub(super) fn a_revived_letter_leaves_the_list_and_runs_again(bench: &mut Bench) {
     let id = bury(bench, "a");
     let change = bench.step(id, Event::Revive { patch: SpecPatch::default() }).unwrap();
-    assert_eq!(change, went(State::Discarded, bench.job(id)));
+    assert_eq!(change, revived(bench.job(id)));
     assert_eq!(found(&list(bench, query(9))), (vec![], 0, false));
     let job = bench.fetch(&["a"], 1).pop().unwrap();
     assert_eq!((job.id, job.attempt, job.fence), (id, 1, 2));

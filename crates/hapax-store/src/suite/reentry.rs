@@ -3,7 +3,7 @@
 
 use hapax_core::{Event, Job, SpecPatch, State, StateSet};
 
-use super::bench::{Bench, HOUR, MINUTE, SECOND, went};
+use super::bench::{Bench, HOUR, MINUTE, SECOND, revived};
 use super::draft::{Draft, plain, unique};
 
 /// A job whose policy has holes: it wants to be alone only while it waits for its turn.
@@ -28,7 +28,7 @@ pub(super) fn operator_retry_beside_a_live_holder_succeeds_and_is_recorded(bench
     assert!(fail_one(bench).phase.is_dead_letter());
     let live = bench.create(unique("k"));
     let change = bench.step(dead, revive()).unwrap();
-    assert_eq!(change, went(State::Discarded, bench.job(dead)));
+    assert_eq!(change, revived(bench.job(dead)));
     assert_eq!(bench.job(dead).reentered_beside, Some(live));
     assert_eq!(bench.job(live).reentered_beside, None);
     assert_eq!([dead, live].map(|id| bench.state(id)), [State::Available; 2]);
