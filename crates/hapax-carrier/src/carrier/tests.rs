@@ -173,3 +173,10 @@ async fn encryption_is_not_made_up_by_an_endpoint_that_has_none() {
     let response = everywhere().carry(letter(&format!("https://{address}/"))).await;
     assert_eq!(response, Response::Failed("the encrypted connection could not be made".into()));
 }
+
+#[test]
+fn only_who_may_go_to_neighbours_knows_them_by_their_short_names() {
+    let knowing = |reach| format!("{:?}", HttpCarrier::new(reach, "1"));
+    assert!(knowing(Reach::Everywhere).contains("NeighbourResolver"));
+    assert!(knowing(Reach::Public).contains("SystemResolver"));
+}
